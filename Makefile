@@ -1,0 +1,23 @@
+# One command a job; `make help` lists them.
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint
+
+help: ## list the jobs
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+need-go:
+	@command -v $(GO) >/dev/null || { echo "proofplane needs Go $$(awk '/^go /{print $$2}' go.mod) or newer: see https://go.dev/doc/install"; exit 2; }
+
+build: need-go ## build bin/proofplane
+	$(GO) build -trimpath -o bin/proofplane ./cmd/proofplane
+
+test: need-go ## run all tests
+	$(GO) test ./...
+
+lint: need-go ## gofmt, go vet, staticcheck
+	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w $$files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool $(STATICCHECK) ./...
