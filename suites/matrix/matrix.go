@@ -6,7 +6,6 @@ package matrix
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 )
@@ -219,49 +218,4 @@ func (m Matrix) complete(p pair, open map[pair]bool) []int {
 		return nil
 	}
 	return index
-}
-
-// Fold describes a subset of points by the axis values they share: for each
-// axis the values that occur, left out where all of the axis occur. all are
-// the points the subset was taken from.
-func Fold(subset, all []Point) string {
-	if len(subset) == len(all) {
-		return "always"
-	}
-	type set = map[string]bool
-	values := func(points []Point) (map[string]set, []string) {
-		m := map[string]set{}
-		var order []string
-		for _, p := range points {
-			for _, s := range p {
-				if m[s.Axis] == nil {
-					m[s.Axis] = set{}
-					order = append(order, s.Axis)
-				}
-				m[s.Axis][s.Value] = true
-			}
-		}
-		return m, order
-	}
-	some, order := values(subset)
-	every, _ := values(all)
-	var parts []string
-	for _, axis := range order {
-		if len(some[axis]) == len(every[axis]) {
-			continue
-		}
-		var vs []string
-		for v := range some[axis] {
-			vs = append(vs, v)
-		}
-		slices.Sort(vs)
-		if len(vs) > 4 {
-			vs = append(vs[:4], fmt.Sprintf("%d more", len(vs)-4))
-		}
-		parts = append(parts, axis+"="+strings.Join(vs, "|"))
-	}
-	if len(parts) == 0 {
-		return fmt.Sprintf("%d of %d combinations", len(subset), len(all))
-	}
-	return strings.Join(parts, ", ") + ", whatever the rest"
 }

@@ -94,29 +94,3 @@ func TestEmptyIsAnError(t *testing.T) {
 		}
 	}
 }
-
-func TestFold(t *testing.T) {
-	all, err := Matrix{Axes: axes(2, 3)}.Points()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pick := func(want func(Point) bool) []Point {
-		var out []Point
-		for _, p := range all {
-			if want(p) {
-				out = append(out, p)
-			}
-		}
-		return out
-	}
-	for want, subset := range map[string][]Point{
-		"always":                      all,
-		"a0=v1, whatever the rest":    pick(func(p Point) bool { return p.Get("a0") == "v1" }),
-		"a1=v0|v2, whatever the rest": pick(func(p Point) bool { return p.Get("a1") != "v1" }),
-		"3 of 6 combinations":         {all[0], all[1], all[5]},
-	} {
-		if got := Fold(subset, all); got != want {
-			t.Errorf("fold = %q, want %q", got, want)
-		}
-	}
-}

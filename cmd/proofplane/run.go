@@ -1,0 +1,231 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"proofplane/reports"
+	"proofplane/suites/requirement"
+	"proofplane/suites/runner"
+)
+
+func runCommand() *cobra.Command {
+	var tf treeFlags
+	var sf selectFlags
+	var out, cpu string
+	var workers int
+	var tiers []string
+	var all, quiet bool
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Judge a tree and write a report",
+		Long: `Judge a tree: every requirement in every situation that applies to it.
+
+Exit codes: 0 every must requirement holds; 1 one does not; 2 bad usage or a tree
+that cannot be read; 3 something could not be judged, and nothing failed.`,
+		Example: `  proofplane run
+  proofplane run --tree ~/src/cozystack --out report/
+  proofplane run --tree ~/src/cozystack --rev 9cb4f2922 --family svc
+  proofplane run --tree ~/src/cozystack --requirement SVC-02 --axis etcd=none`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, t := range tiers {
+				if t != string(requirement.Render) {
+					return usage(fmt.Errorf("--tier %q: this version judges the tier render", t))
+				}
+			}
+			if cpu != "" {
+				f, err := os.Create(cpu)
+				if err != nil {
+					return usage(err)
+				}
+				defer f.Close()
+				if err := pprof.StartCPUProfile(f); err != nil {
+					return err
+				}
+				defer pprof.StopCPUProfile()
+			}
+			var events io.Writer
+			if out != "" {
+				f, err := openOut(out)
+				if err != nil {
+					return usage(err)
+				}
+				defer f.Close()
+				events = f
+			}
+			env, err := tf.load()
+			if err != nil {
+				return err
+			}
+			plan, err := sf.plan(env)
+			if err != nil {
+				return err
+			}
+			stream := reports.NewStream(events)
+			run, err := opening(env, &tf, &sf)
+			if err != nil {
+				return usage(err)
+			}
+			stream.Emit(reports.Event{Run: run})
+			p := newProgress(os.Stderr, plan, quiet)
+			err = runner.Run(cmd.Context(), env, plan, workers, func(e reports.Event) {
+				stream.Emit(e)
+				p.event(e)
+			})
+			p.end()
+			stream.Emit(reports.Event{End: &reports.End{Interrupted: err != nil, Finished: time.Now().UTC()}})
+			report, berr := reports.Build(stream.Events())
+			if berr != nil {
+				return &exitError{exitNotJudged, berr}
+			}
+			limit := 10
+			if all {
+				limit = 0
+			}
+			if terr := report.Terminal(cmd.OutOrStdout(), isTerminal(os.Stdout), limit); terr != nil {
+				return &exitError{exitNotJudged, terr}
+			}
+			if out != "" {
+				if werr := errors.Join(stream.Err(), report.Write(out)); werr != nil {
+					return &exitError{exitNotJudged, fmt.Errorf("the report could not be written: %w", werr)}
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(out, "report.md"))
+			}
+			if code := report.ExitCode(); code != 0 {
+				return &exitError{code: code}
+			}
+			return nil
+		},
+	}
+	tf.add(cmd)
+	sf.add(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "folder for report.json, junit.xml, report.md and events.jsonl; made if it is not there")
+	cmd.Flags().StringSliceVar(&tiers, "tier", []string{string(requirement.Render)}, "tiers to judge on")
+	cmd.Flags().IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "cases judged at a time")
+	cmd.Flags().BoolVar(&all, "all", false, "show every finding at the end, however many")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "no progress")
+	cmd.Flags().StringVar(&cpu, "cpuprofile", "", "write a CPU profile to this file")
+	return cmd
+}
+
+// openOut makes the output folder and begins the event stream in it. Reports of
+// an earlier run go first.
+func openOut(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	if err := reports.Clear(dir); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	f, err := os.Create(filepath.Join(dir, reports.EventsFile))
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	return f, nil
+}
+
+// opening describes the run that begins.
+func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run, error) {
+	t := env.Tree
+	digest, err := t.Files.Digest(t.Files.Paths())
+	if err != nil {
+		return nil, err
+	}
+	r := &reports.Run{
+		Format: reports.Format, Tool: "proofplane " + version(), Platform: t.Profile.Name, Seed: tf.seed,
+		Tiers: []string{string(requirement.Render)}, Filters: sf.asFlags(), Command: "proofplane run", Started: time.Now().UTC(),
+		Subject: reports.Subject{Tree: t.Source.Name, Revision: t.Source.Revision, Asked: t.Source.Requested, Digest: digest, Charts: len(t.Charts)},
+		Components: []reports.Component{
+			{Name: "charts", Real: true, Note: "of the tree"},
+			{Name: "Helm engine", Real: true, Version: moduleVersion("helm.sh/helm/v3")},
+			{Name: "cluster", Note: "lookups and API versions answered from a simulated state"},
+			{Name: "Flux", Note: "values, release names and chart references resolved as helm-controller does"},
+		},
+	}
+	for _, p := range t.Problems {
+		r.Subject.Problems = append(r.Subject.Problems, reports.Problem{Place: p.Place, Message: p.Message})
+	}
+	if tf.tree != "" {
+		r.Command += " --tree " + tf.tree
+	}
+	if tf.rev != "" {
+		r.Command += " --rev " + tf.rev
+	}
+	if tf.seed != 1 {
+		r.Command += fmt.Sprintf(" --seed %d", tf.seed)
+	}
+	return r, nil
+}
+
+func isTerminal(f *os.File) bool {
+	return term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""
+}
+
+// progress shows how far a run is: a line that is rewritten on a terminal, a
+// line for each requirement that is done otherwise.
+type progress struct {
+	mu    sync.Mutex
+	w     *os.File
+	tty   bool
+	quiet bool
+	total int
+	done  int
+	fails int
+	left  map[string]int
+	worst map[string]reports.Verdict
+	last  time.Time
+}
+
+func newProgress(w *os.File, plan []*runner.Planned, quiet bool) *progress {
+	p := &progress{w: w, tty: isTerminal(w), quiet: quiet, left: map[string]int{}, worst: map[string]reports.Verdict{}}
+	for _, r := range plan {
+		n := max(len(r.Cases), 1)
+		p.left[r.ID] = n
+		p.total += n
+	}
+	return p
+}
+
+func (p *progress) event(e reports.Event) {
+	if e.Case == nil || p.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := e.Case
+	p.done++
+	if c.Verdict == reports.Fail || c.Verdict == reports.Error {
+		p.fails++
+	}
+	p.left[c.Requirement]--
+	if w, ok := p.worst[c.Requirement]; ok {
+		p.worst[c.Requirement] = reports.Worst(w, c.Verdict)
+	} else {
+		p.worst[c.Requirement] = c.Verdict
+	}
+	switch {
+	case p.tty && time.Since(p.last) > 100*time.Millisecond:
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "\r\x1b[K%d/%d cases, %d not passed, %s", p.done, p.total, p.fails, c.Requirement)
+	case !p.tty && p.left[c.Requirement] == 0:
+		fmt.Fprintf(p.w, "%s %s (%d/%d cases)\n", c.Requirement, strings.ToUpper(string(p.worst[c.Requirement])), p.done, p.total)
+	}
+}
+
+func (p *progress) end() {
+	if p.tty && !p.quiet {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

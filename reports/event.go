@@ -1,0 +1,207 @@
+package reports
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Format is the version of the event stream and of report.json. It grows when
+// a field changes its meaning or goes; new fields leave it alone.
+const Format = 1
+
+// Verdict is how a case, or a requirement, ended.
+type Verdict string
+
+// The verdicts, worst first as Worst orders them.
+const (
+	Error   Verdict = "error"   // could not judge
+	Fail    Verdict = "fail"    // the requirement does not hold
+	Expired Verdict = "expired" // a waiver past its date
+	Fixed   Verdict = "fixed"   // a waived failure that passes
+	Blocked Verdict = "blocked" // a thing it needs failed
+	Known   Verdict = "known"   // a waived failure
+	Pass    Verdict = "pass"
+	Skipped Verdict = "skipped" // with a reason
+)
+
+var order = []Verdict{Error, Fail, Expired, Fixed, Blocked, Known, Pass, Skipped}
+
+// Verdicts returns all verdicts, worst first.
+func Verdicts() []Verdict { return append([]Verdict(nil), order...) }
+
+// Worst returns the worst of the verdicts, Skipped for none.
+func Worst(vs ...Verdict) Verdict {
+	for _, v := range order {
+		for _, w := range vs {
+			if v == w {
+				return v
+			}
+		}
+	}
+	return Skipped
+}
+
+// Setting is one axis of a case at one value.
+type Setting struct {
+	Axis  string `json:"axis"`
+	Value string `json:"value"`
+}
+
+// Finding is one thing that is wrong: what, where, and what would be right.
+type Finding struct {
+	// Fingerprint is stable between runs: it is made of the requirement, the
+	// chart and the cause, not of the case or the line.
+	Fingerprint string `json:"fingerprint"`
+	Chart       string `json:"chart,omitempty"`  // folder in the tree
+	Object      string `json:"object,omitempty"` // Kind namespace/name
+	Place       string `json:"place,omitempty"`  // file:line in the tree
+	Message     string `json:"message"`
+	Want        string `json:"want,omitempty"` // what would satisfy the requirement
+}
+
+// Component is something that took part in the run, real or simulated.
+type Component struct {
+	Name    string `json:"name"`
+	Real    bool   `json:"real"`
+	Version string `json:"version,omitempty"`
+	Note    string `json:"note,omitempty"`
+}
+
+// Problem is a part of the tree that could not be read.
+type Problem struct {
+	Place   string `json:"place"`
+	Message string `json:"message"`
+}
+
+// Subject is what was judged.
+type Subject struct {
+	Tree     string    `json:"tree"`
+	Revision string    `json:"revision,omitempty"` // commit, where the tree has one
+	Asked    string    `json:"asked,omitempty"`    // the revision as it was named
+	Digest   string    `json:"digest"`             // sha256 over the files of the index
+	Charts   int       `json:"charts"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Run opens a stream.
+type Run struct {
+	Format     int         `json:"format"`
+	Tool       string      `json:"tool"` // name and version
+	Subject    Subject     `json:"subject"`
+	Platform   string      `json:"platform"` // profile of conventions
+	Seed       int64       `json:"seed"`
+	Tiers      []string    `json:"tiers"`
+	Filters    []string    `json:"filters,omitempty"` // as flags
+	Components []Component `json:"components"`
+	// Command shows one case again when its flags are added.
+	Command string    `json:"command"`
+	Started time.Time `json:"started"`
+}
+
+// Requirement announces a requirement and the number of its cases.
+type Requirement struct {
+	ID        string   `json:"id"`
+	Family    string   `json:"family"`
+	Statement string   `json:"statement"`
+	Severity  string   `json:"severity"` // must or should
+	Tiers     []string `json:"tiers"`
+	Origin    string   `json:"origin"`
+	Fix       string   `json:"fix"`
+	Planned   int      `json:"planned"`
+}
+
+// Case is one requirement judged at one point of its matrix.
+type Case struct {
+	Requirement string    `json:"requirement"`
+	Index       int       `json:"index"` // within the requirement's plan
+	Name        string    `json:"name"`
+	Tier        string    `json:"tier"`
+	Settings    []Setting `json:"settings"`
+	Verdict     Verdict   `json:"verdict"`
+	Reason      string    `json:"reason,omitempty"` // of error, blocked and skipped
+	Assertions  int       `json:"assertions"`
+	Findings    []Finding `json:"findings,omitempty"`
+	Nanoseconds int64     `json:"nanoseconds"`
+}
+
+// End closes a stream. A stream without one was killed.
+type End struct {
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Finished    time.Time `json:"finished"`
+}
+
+// Event is one line of the stream; exactly one field is set.
+type Event struct {
+	Run         *Run         `json:"run,omitempty"`
+	Requirement *Requirement `json:"requirement,omitempty"`
+	Case        *Case        `json:"case,omitempty"`
+	End         *End         `json:"end,omitempty"`
+}
+
+// Stream collects events and appends each to a writer as one JSON line. It is
+// safe for concurrent use. A write that fails is kept and returned by Err.
+type Stream struct {
+	mu     sync.Mutex
+	w      io.Writer
+	err    error
+	events []Event
+}
+
+// NewStream returns a stream that writes to w, or only collects when w is nil.
+func NewStream(w io.Writer) *Stream { return &Stream{w: w} }
+
+// Emit appends an event.
+func (s *Stream) Emit(e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, e)
+	if s.w == nil || s.err != nil {
+		return
+	}
+	data, err := json.Marshal(e)
+	if err == nil {
+		_, err = s.w.Write(append(data, '\n'))
+	}
+	s.err = err
+}
+
+// Events returns what was emitted so far.
+func (s *Stream) Events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Event(nil), s.events...)
+}
+
+// Err returns the first write that failed.
+func (s *Stream) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// ReadEvents reads a stream back. A last line that was cut off in the middle,
+// as a killed run leaves it, is dropped; any other line that is not an event is
+// an error with its number.
+func ReadEvents(r io.Reader) ([]Event, error) {
+	br := bufio.NewReader(r)
+	var events []Event
+	for n := 1; ; n++ {
+		line, err := br.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("line %d: not an event: %w", n, err)
+		}
+		events = append(events, e)
+	}
+}

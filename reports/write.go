@@ -1,0 +1,317 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// JSON returns report.json.
+func (r *Report) JSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(r)
+	return b.Bytes(), err
+}
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Time     string       `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name      string      `xml:"name,attr"`
+	Tests     int         `xml:"tests,attr"`
+	Failures  int         `xml:"failures,attr"`
+	Errors    int         `xml:"errors,attr"`
+	Skipped   int         `xml:"skipped,attr"`
+	Time      string      `xml:"time,attr"`
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
+	Cases     []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name      string     `xml:"name,attr"`
+	ClassName string     `xml:"classname,attr"`
+	Time      string     `xml:"time,attr"`
+	Failure   *junitText `xml:"failure,omitempty"`
+	Error     *junitText `xml:"error,omitempty"`
+	Skipped   *junitText `xml:"skipped,omitempty"`
+}
+
+type junitText struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit returns junit.xml: a requirement is a suite, a case a test case. A run
+// that is not complete has one more case that says so as an error.
+func (r *Report) JUnit() ([]byte, error) {
+	all := junitSuites{Name: r.Tool}
+	var total int64
+	for _, q := range r.Requirements {
+		s := junitSuite{Name: q.ID + " " + q.Statement, Tests: len(q.Cases), Time: seconds(r.Timing.Requirements[q.ID])}
+		if !r.Timing.Started.IsZero() {
+			s.Timestamp = r.Timing.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		total += r.Timing.Requirements[q.ID]
+		for _, c := range q.Cases {
+			jc := junitCase{Name: c.Name, ClassName: q.Family + "." + q.ID, Time: "0"}
+			switch c.Verdict {
+			case Fail, Fixed, Expired:
+				s.Failures++
+				jc.Failure = &junitText{Type: string(c.Verdict), Message: firstMessage(c), Text: caseText(c)}
+			case Error, Blocked:
+				s.Errors++
+				jc.Error = &junitText{Type: string(c.Verdict), Message: c.Reason, Text: c.Reason}
+			case Skipped, Known:
+				s.Skipped++
+				jc.Skipped = &junitText{Message: c.Reason}
+			}
+			s.Cases = append(s.Cases, jc)
+		}
+		all.Tests += s.Tests
+		all.Failures += s.Failures
+		all.Errors += s.Errors
+		all.Skipped += s.Skipped
+		all.Suites = append(all.Suites, s)
+	}
+	var extra []junitCase
+	for _, p := range r.Subject.Problems {
+		extra = append(extra, junitCase{Name: p.Place, ClassName: "tree", Time: "0", Error: &junitText{Message: p.Message, Text: p.Place + ": " + p.Message}})
+	}
+	if r.Incomplete != "" {
+		extra = append(extra, junitCase{Name: "complete", ClassName: "run", Time: "0", Error: &junitText{Message: r.Incomplete, Text: r.Incomplete}})
+	}
+	if len(extra) > 0 {
+		all.Suites = append(all.Suites, junitSuite{Name: "the run itself", Tests: len(extra), Errors: len(extra), Time: "0", Cases: extra})
+		all.Tests += len(extra)
+		all.Errors += len(extra)
+	}
+	all.Time = seconds(total)
+	data, err := xml.MarshalIndent(all, "", " ")
+	return append([]byte(xml.Header), append(data, '\n')...), err
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3f", time.Duration(ns).Seconds()) }
+
+func firstMessage(c Case) string {
+	if len(c.Findings) == 0 {
+		return c.Reason
+	}
+	return c.Findings[0].Message
+}
+
+func caseText(c Case) string {
+	var b strings.Builder
+	for _, f := range c.Findings {
+		fmt.Fprintf(&b, "%s\n", f.Message)
+		for _, l := range []struct{ k, v string }{{"at", f.Place}, {"object", f.Object}, {"chart", f.Chart}, {"want", f.Want}} {
+			if l.v != "" {
+				fmt.Fprintf(&b, "  %s: %s\n", l.k, l.v)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Markdown returns report.md.
+func (r *Report) Markdown() ([]byte, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", r.headline())
+	fmt.Fprintf(&b, "| | |\n|---|---|\n")
+	fmt.Fprintf(&b, "| Tree | %s |\n", mdCell(r.Subject.String()))
+	fmt.Fprintf(&b, "| Digest | `%s` |\n| Charts | %d |\n| Tiers | %s |\n| Seed | %d |\n", r.Subject.Digest, r.Subject.Charts, strings.Join(r.Tiers, ", "), r.Seed)
+	if len(r.Filters) > 0 {
+		fmt.Fprintf(&b, "| Filters | `%s` |\n", mdCell(strings.Join(r.Filters, " ")))
+	}
+	for _, c := range r.Components {
+		fmt.Fprintf(&b, "| %s | %s |\n", mdCell(c.Name), mdCell(c.String()))
+	}
+	fmt.Fprintf(&b, "| Cases | %s |\n", r.countText())
+	if r.Incomplete != "" {
+		fmt.Fprintf(&b, "\n**Incomplete**: %s.\n", r.Incomplete)
+	}
+	if len(r.Subject.Problems) > 0 {
+		fmt.Fprintf(&b, "\n## Not readable\n\n")
+		for _, p := range r.Subject.Problems {
+			fmt.Fprintf(&b, "- `%s`: %s\n", p.Place, mdText(p.Message))
+		}
+	}
+	fmt.Fprintf(&b, "\n## Requirements\n\n| id | severity | verdict | cases | findings | statement |\n|---|---|---|---:|---:|---|\n")
+	for _, q := range r.Requirements {
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s |\n", q.ID, q.Severity, q.Verdict, len(q.Cases), len(q.Findings), mdCell(q.Statement))
+	}
+	for _, q := range r.Requirements {
+		if len(q.Findings) == 0 && len(q.Unjudged) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", q.ID, q.Verdict, mdText(q.Statement))
+		for _, f := range q.Findings {
+			fmt.Fprintf(&b, "\n### %s\n\n", mdText(oneLine(f.Message)))
+			for _, l := range []struct{ k, v string }{{"Place", f.Place}, {"Object", f.Object}, {"Chart", f.Chart}} {
+				if l.v != "" {
+					fmt.Fprintf(&b, "- %s: `%s`\n", l.k, l.v)
+				}
+			}
+			fmt.Fprintf(&b, "- When: %s (%s)\n", mdText(f.When), plural(len(f.Cases), "case"))
+			if f.Want != "" {
+				fmt.Fprintf(&b, "- Wanted: %s\n", mdText(f.Want))
+			}
+			fmt.Fprintf(&b, "- Again: `%s`\n- Fingerprint: `%s`\n", f.Command, f.Fingerprint)
+		}
+		for _, u := range q.Unjudged {
+			fmt.Fprintf(&b, "\n- %s, %s: %s\n", u.Verdict, plural(u.Cases, "case"), mdText(oneLine(u.Reason)))
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+func mdText(s string) string { return strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(s) }
+
+func mdCell(s string) string {
+	return strings.ReplaceAll(mdText(oneLine(s)), "|", `\|`)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// String names the subject as users know it.
+func (s Subject) String() string {
+	if s.Revision == "" {
+		return s.Tree
+	}
+	if s.Asked != "" && s.Asked != s.Revision {
+		return fmt.Sprintf("%s at %s (%.12s)", s.Tree, s.Asked, s.Revision)
+	}
+	return fmt.Sprintf("%s at %.12s", s.Tree, s.Revision)
+}
+
+// String says whether the component was real.
+func (c Component) String() string {
+	kind := "simulated"
+	if c.Real {
+		kind = "real"
+	}
+	parts := []string{kind}
+	for _, p := range []string{c.Version, c.Note} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Report) headline() string {
+	failed, total := 0, 0
+	for _, q := range r.Requirements {
+		total++
+		if q.Verdict == Fail || q.Verdict == Fixed || q.Verdict == Expired {
+			failed++
+		}
+	}
+	switch r.Verdict {
+	case Pass:
+		if failed > 0 {
+			return fmt.Sprintf("Conformant: no must requirement fails (%d of %d fail as should)", failed, total)
+		}
+		return fmt.Sprintf("Conformant: %s held or had nothing to judge", plural(total, "requirement"))
+	case Fail:
+		return fmt.Sprintf("Not conformant: %d of %d requirements fail", failed, total)
+	}
+	return "Could not judge"
+}
+
+func (r *Report) countText() string {
+	var parts []string
+	for _, v := range order {
+		if n := r.Counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writers are the files that Write makes; the event stream is written while the
+// run goes on.
+var writers = []struct {
+	name  string
+	write func(*Report) ([]byte, error)
+}{
+	{"report.json", (*Report).JSON},
+	{"junit.xml", (*Report).JUnit},
+	{"report.md", (*Report).Markdown},
+}
+
+// EventsFile is the name of the event stream in an output folder.
+const EventsFile = "events.jsonl"
+
+// Clear removes the reports of an earlier run from a folder, so that a run that
+// is killed leaves none that looks like its own.
+func Clear(dir string) error {
+	for _, w := range writers {
+		if err := os.Remove(filepath.Join(dir, w.name)); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write writes every format into a folder. Each file appears whole or not at
+// all.
+func (r *Report) Write(dir string) error {
+	for _, w := range writers {
+		data, err := w.write(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		if err := writeWhole(filepath.Join(dir, w.name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeWhole(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".proofplane-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the write's own error is the one to tell
+	}
+	return err
+}
