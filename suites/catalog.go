@@ -2,6 +2,7 @@
 package suites
 
 import (
+	"proofplane/suites/etcd"
 	"proofplane/suites/rel"
 	"proofplane/suites/requirement"
 )
@@ -9,8 +10,11 @@ import (
 // Catalog returns all requirements, by family and number.
 func Catalog() []*requirement.Requirement {
 	return []*requirement.Requirement{
-		rel.REL03, // releases of served kinds are representable
-		rel.REL04, // one owner for each Helm storage record
-		rel.REL10, // accepted names stay legal
+		etcd.ETCD01, // without a datastore nothing but the beacon
+		etcd.ETCD02, // a tenant uses its own module, else the nearest ancestor's
+		etcd.ETCD05, // references resolve
+		rel.REL03,   // releases of served kinds are representable
+		rel.REL04,   // one owner for each Helm storage record
+		rel.REL10,   // accepted names stay legal
 	}
 }

@@ -147,3 +147,12 @@ func labelsAt(p []string) bool {
 }
 
 var builtinGroups = []string{"", "apps", "batch"}
+
+// Builtin tells whether an object is of one of Kubernetes' own API groups.
+func Builtin(u *unstructured.Unstructured) bool {
+	g := u.GroupVersionKind().Group
+	return !strings.Contains(g, ".") || strings.HasSuffix(g, ".k8s.io") && slices.Contains([]string{
+		"networking.k8s.io", "rbac.authorization.k8s.io", "storage.k8s.io", "scheduling.k8s.io", "admissionregistration.k8s.io",
+		"apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "node.k8s.io", "certificates.k8s.io",
+	}, g)
+}

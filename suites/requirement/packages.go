@@ -276,6 +276,7 @@ type lazies struct {
 	artifacts func() map[*tree.Chart]*tree.Artifact
 	installs  func() []PlatformSituation
 	releases  func() map[string]bool
+	kinds     func() *Kinds
 }
 
 func (e *Env) initLazies() {
@@ -284,4 +285,5 @@ func (e *Env) initLazies() {
 	e.artifacts = sync.OnceValue(e.findArtifacts)
 	e.installs = sync.OnceValue(e.findInstalls)
 	e.releases = sync.OnceValue(e.findReleases)
+	e.kinds = sync.OnceValue(e.findKinds)
 }

@@ -186,11 +186,7 @@ func (c *Check) report(f Finding) {
 			r.Chart = c.Case.Subject.Chart.Dir
 		}
 	}
-	kind := ""
-	if f.Object != nil {
-		kind = f.Object.GetKind()
-	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.Requirement.ID, r.Chart, template, kind, f.Cause}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.Requirement.ID, r.Chart, template, f.Cause}, "\x00")))
 	r.Fingerprint = hex.EncodeToString(sum[:8])
 	for _, have := range c.Findings {
 		if have.Fingerprint == r.Fingerprint {
