@@ -287,3 +287,19 @@ func (e *Env) initLazies() {
 	e.releases = sync.OnceValue(e.findReleases)
 	e.kinds = sync.OnceValue(e.findKinds)
 }
+
+// PlatformSwitches are values of the platform chart, each with one of its
+// booleans turned over; those of the bundles are left out.
+func (e *Env) PlatformSwitches() []map[string]any {
+	c := e.Tree.PlatformChart()
+	if c == nil {
+		return nil
+	}
+	var out []map[string]any
+	Walk(c.Values, func(path []string, v any) {
+		if b, ok := v.(bool); ok && path[0] != strings.Split(e.Tree.Profile.BundlesKey, ".")[0] {
+			out = append(out, At(!b, path...))
+		}
+	})
+	return out
+}
