@@ -67,24 +67,24 @@ type Finding struct {
 // Component is something that took part in the run, real or simulated.
 type Component struct {
 	Name    string `json:"name"`
-	Real    bool   `json:"real"`
+	Real    bool   `json:"real"` // the thing itself, not a simulation of it
 	Version string `json:"version,omitempty"`
 	Note    string `json:"note,omitempty"`
 }
 
 // Problem is a part of the tree that could not be read.
 type Problem struct {
-	Place   string `json:"place"`
+	Place   string `json:"place"` // file or file:line in the tree
 	Message string `json:"message"`
 }
 
 // Subject is what was judged.
 type Subject struct {
-	Tree     string    `json:"tree"`
+	Tree     string    `json:"tree"`               // folder or address, as it was named
 	Revision string    `json:"revision,omitempty"` // commit, where the tree has one
 	Asked    string    `json:"asked,omitempty"`    // the revision as it was named
 	Digest   string    `json:"digest"`             // sha256 over the files of the index
-	Charts   int       `json:"charts"`
+	Charts   int       `json:"charts"`             // number of charts in the tree
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -95,10 +95,11 @@ type Run struct {
 	Subject    Subject     `json:"subject"`
 	Platform   string      `json:"platform"` // profile of conventions
 	Seed       int64       `json:"seed"`
-	Tiers      []string    `json:"tiers"`
+	Tiers      []string    `json:"tiers"`             // tiers that were judged
 	Filters    []string    `json:"filters,omitempty"` // as flags
 	Components []Component `json:"components"`
-	// Command shows one case again when its flags are added.
+	// Command judges the same tree again, as a POSIX shell reads it; with
+	// --case and a name it judges that case alone.
 	Command string    `json:"command"`
 	Started time.Time `json:"started"`
 }
@@ -106,32 +107,34 @@ type Run struct {
 // Requirement announces a requirement and the number of its cases.
 type Requirement struct {
 	ID        string   `json:"id"`
-	Family    string   `json:"family"`
-	Statement string   `json:"statement"`
-	Severity  string   `json:"severity"` // must or should
-	Tiers     []string `json:"tiers"`
-	Origin    string   `json:"origin"`
-	Fix       string   `json:"fix"`
-	Planned   int      `json:"planned"`
+	Family    string   `json:"family"`    // lower-case prefix of the ID
+	Statement string   `json:"statement"` // what has to hold
+	Severity  string   `json:"severity"`  // must or should
+	Tiers     []string `json:"tiers"`     // tiers that can judge it
+	Origin    string   `json:"origin"`    // where the requirement comes from
+	Fix       string   `json:"fix"`       // how a failure is usually repaired
+	Planned   int      `json:"planned"`   // number of cases
 }
 
 // Case is one requirement judged at one point of its matrix.
 type Case struct {
 	Requirement string    `json:"requirement"`
 	Index       int       `json:"index"` // within the requirement's plan
-	Name        string    `json:"name"`
+	Name        string    `json:"name"`  // stable between runs
 	Tier        string    `json:"tier"`
-	Settings    []Setting `json:"settings"`
+	Settings    []Setting `json:"settings,omitempty"` // none where the requirement has nothing to judge
 	Verdict     Verdict   `json:"verdict"`
 	Reason      string    `json:"reason,omitempty"` // of error, blocked and skipped
-	Assertions  int       `json:"assertions"`
+	Assertions  int       `json:"assertions"`       // number that were made
 	Findings    []Finding `json:"findings,omitempty"`
-	Nanoseconds int64     `json:"nanoseconds"`
+	// Nanoseconds that it took; in the stream only, a report has them in its
+	// Timing.
+	Nanoseconds int64 `json:"nanoseconds,omitempty"`
 }
 
 // End closes a stream. A stream without one was killed.
 type End struct {
-	Interrupted bool      `json:"interrupted,omitempty"`
+	Interrupted bool      `json:"interrupted,omitempty"` // before all cases were judged
 	Finished    time.Time `json:"finished"`
 }
 
@@ -155,16 +158,21 @@ type Stream struct {
 // NewStream returns a stream that writes to w, or only collects when w is nil.
 func NewStream(w io.Writer) *Stream { return &Stream{w: w} }
 
-// Emit appends an event.
+// Emit appends an event. The stream keeps what its line says, which is another
+// text where a string is not UTF-8: a report is the same when it is read back.
 func (s *Stream) Emit(e Event) {
+	data, err := json.Marshal(e)
+	if err == nil {
+		e = Event{}
+		err = json.Unmarshal(data, &e)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, e)
-	if s.w == nil || s.err != nil {
+	if s.err != nil {
 		return
 	}
-	data, err := json.Marshal(e)
-	if err == nil {
+	if err == nil && s.w != nil {
 		_, err = s.w.Write(append(data, '\n'))
 	}
 	s.err = err
@@ -192,16 +200,18 @@ func ReadEvents(r io.Reader) ([]Event, error) {
 	var events []Event
 	for n := 1; ; n++ {
 		line, err := br.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return events, nil
-		}
-		if err != nil {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return nil, err
 		}
 		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := json.Unmarshal(line, &e); err == nil {
+			events = append(events, e)
+		} else if !last {
 			return nil, fmt.Errorf("line %d: not an event: %w", n, err)
 		}
-		events = append(events, e)
+		if last {
+			return events, nil
+		}
 	}
 }

@@ -1,18 +1,22 @@
 package reports
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Report is what a run found. Its JSON form is report.json; every field is
-// documented here, Format says which version of it.
+// Report is what a run found. Its JSON form is report.json, in the version that
+// Format says. Tool to Components are those of Run.
 type Report struct {
 	Format int `json:"format"`
-	// Verdict of the whole run: pass, fail (a must requirement does not hold) or
-	// error (something could not be judged and nothing that was failed).
+	// Verdict of the whole run: fail (a must requirement does not hold), error
+	// (no must requirement failed, but something could not be judged, or nothing
+	// was) or pass.
 	Verdict Verdict `json:"verdict"`
 	// Incomplete says why not every planned case was judged, empty otherwise.
 	Incomplete   string           `json:"incomplete,omitempty"`
@@ -23,17 +27,15 @@ type Report struct {
 	Tiers        []string         `json:"tiers"`
 	Filters      []string         `json:"filters,omitempty"`
 	Components   []Component      `json:"components"`
-	Counts       map[Verdict]int  `json:"counts"` // cases by verdict
-	Requirements []*RequirementOf `json:"requirements"`
+	Counts       map[Verdict]int  `json:"counts"`       // cases by verdict
+	Requirements []*RequirementOf `json:"requirements"` // by ID
 	Timing       Timing           `json:"timing"`
-
-	command string
 }
 
 // Timing holds all that differs between two runs on equal inputs.
 type Timing struct {
 	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished,omitzero"`
+	Finished time.Time `json:"finished,omitzero"` // zero for a run that was killed
 	// Requirements is the time spent in cases, by requirement, in nanoseconds.
 	Requirements map[string]int64 `json:"requirements"`
 }
@@ -41,15 +43,20 @@ type Timing struct {
 // RequirementOf is a requirement with what was found about it.
 type RequirementOf struct {
 	Requirement
-	Verdict Verdict         `json:"verdict"`
-	Reason  string          `json:"reason,omitempty"`
-	Counts  map[Verdict]int `json:"counts"`
+	Verdict Verdict         `json:"verdict"`          // the worst of its cases
+	Reason  string          `json:"reason,omitempty"` // of Verdict, where there is only one
+	Counts  map[Verdict]int `json:"counts"`           // cases by verdict
 	// Findings, one for each cause; the cases that show it are folded.
 	Findings []*Cause `json:"findings,omitempty"`
 	// Unjudged are the reasons of cases that ended in error, blocked or
 	// skipped, each with the number of its cases.
 	Unjudged []Reason `json:"unjudged,omitempty"`
-	Cases    []Case   `json:"cases"`
+	Cases    []Case   `json:"cases"` // in the order of the plan
+}
+
+// failed says whether a case shows that the requirement does not hold.
+func (q *RequirementOf) failed() bool {
+	return q.Counts[Fail]+q.Counts[Fixed]+q.Counts[Expired] > 0
 }
 
 // Reason is why cases were not judged.
@@ -63,25 +70,40 @@ type Reason struct {
 // Cause is a finding and the cases that show it.
 type Cause struct {
 	Finding
-	// When describes the cases by the axis values they share.
+	// When describes the cases by the axis values they share, see Fold.
 	When  string   `json:"when"`
-	Cases []string `json:"cases"` // names, the smallest situation first
-	// Command shows the first of them again.
+	Cases []string `json:"cases"` // names, in the order of the plan
+	// Command judges the first of them again, as a POSIX shell reads it.
 	Command string `json:"command"`
 }
 
-// Build makes the report of a stream.
+// Build makes the report of a stream: one run first, each requirement once and
+// before its cases. The order of cases does not matter.
 func Build(events []Event) (*Report, error) {
-	r := &Report{Format: Format, Counts: map[Verdict]int{}, Timing: Timing{Requirements: map[string]int64{}}}
+	if len(events) == 0 || events[0].Run == nil {
+		return nil, errors.New("the stream does not begin with a run")
+	}
+	run := events[0].Run
+	if run.Format != Format {
+		return nil, fmt.Errorf("the stream has format %d, this program reads format %d", run.Format, Format)
+	}
+	r := &Report{
+		Format: Format, Tool: run.Tool, Subject: run.Subject, Platform: run.Platform, Seed: run.Seed,
+		Tiers: run.Tiers, Filters: run.Filters, Components: run.Components,
+		Counts: map[Verdict]int{}, Requirements: []*RequirementOf{},
+		Timing: Timing{Started: run.Started, Requirements: map[string]int64{}},
+	}
 	byID := map[string]*RequirementOf{}
-	var run *Run
 	var end *End
-	for _, e := range events {
+	for _, e := range events[1:] {
 		switch {
 		case e.Run != nil:
-			run = e.Run
+			return nil, errors.New("the stream holds more than one run")
 		case e.Requirement != nil:
-			q := &RequirementOf{Requirement: *e.Requirement, Counts: map[Verdict]int{}}
+			q := &RequirementOf{Requirement: *e.Requirement, Counts: map[Verdict]int{}, Cases: []Case{}}
+			if byID[q.ID] != nil {
+				return nil, fmt.Errorf("the stream announces requirement %s twice", q.ID)
+			}
 			byID[q.ID] = q
 			r.Requirements = append(r.Requirements, q)
 		case e.Case != nil:
@@ -90,6 +112,9 @@ func Build(events []Event) (*Report, error) {
 				return nil, fmt.Errorf("case %s belongs to no requirement of the stream", e.Case.Name)
 			}
 			c := *e.Case
+			if !slices.Contains(order, c.Verdict) {
+				return nil, fmt.Errorf("case %s has an unknown verdict %q", c.Name, c.Verdict)
+			}
 			r.Timing.Requirements[q.ID] += c.Nanoseconds
 			c.Nanoseconds = 0
 			q.Cases = append(q.Cases, c)
@@ -97,25 +122,16 @@ func Build(events []Event) (*Report, error) {
 			end = e.End
 		}
 	}
-	if run == nil {
-		return nil, fmt.Errorf("the stream does not begin with a run")
-	}
-	if run.Format != Format {
-		return nil, fmt.Errorf("the stream has format %d, this program reads format %d", run.Format, Format)
-	}
-	r.Tool, r.Subject, r.Platform, r.Seed = run.Tool, run.Subject, run.Platform, run.Seed
-	r.Tiers, r.Filters, r.Components, r.command = run.Tiers, run.Filters, run.Components, run.Command
-	r.Timing.Started = run.Started
 	judged, planned := 0, 0
 	for _, q := range r.Requirements {
-		q.sum(r.command)
+		q.sum(run.Command)
 		for v, n := range q.Counts {
 			r.Counts[v] += n
 		}
 		judged += len(q.Cases)
 		planned += max(q.Planned, len(q.Cases))
 	}
-	sort.SliceStable(r.Requirements, func(i, j int) bool { return r.Requirements[i].ID < r.Requirements[j].ID })
+	slices.SortFunc(r.Requirements, func(a, b *RequirementOf) int { return cmp.Compare(a.ID, b.ID) })
 	switch {
 	case end == nil:
 		r.Incomplete = fmt.Sprintf("the run was killed: %d of %d cases were judged", judged, planned)
@@ -133,22 +149,25 @@ func Build(events []Event) (*Report, error) {
 
 // sum orders the cases of a requirement and derives its verdict and causes.
 func (q *RequirementOf) sum(command string) {
-	sort.SliceStable(q.Cases, func(i, j int) bool { return q.Cases[i].Index < q.Cases[j].Index })
+	slices.SortStableFunc(q.Cases, func(a, b Case) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
+	})
 	type group struct {
 		cause  *Cause
 		points [][]Setting
 	}
 	groups := map[string]*group{}
 	var keys []string
-	reasons := map[string]*Reason{}
+	reasons := map[Reason]*Reason{}
 	var all [][]Setting
 	var verdicts []Verdict
 	for _, c := range q.Cases {
 		all = append(all, c.Settings)
 		q.Counts[c.Verdict]++
 		verdicts = append(verdicts, c.Verdict)
-		if c.Reason != "" {
-			k := string(c.Verdict) + c.Reason
+		switch c.Verdict {
+		case Error, Blocked, Skipped:
+			k := Reason{Verdict: c.Verdict, Reason: c.Reason}
 			if reasons[k] == nil {
 				reasons[k] = &Reason{Verdict: c.Verdict, Reason: c.Reason, Example: c.Name}
 			}
@@ -175,48 +194,39 @@ func (q *RequirementOf) sum(command string) {
 		g.cause.Command = command + " --case " + quote(g.cause.Cases[0])
 		q.Findings = append(q.Findings, g.cause)
 	}
-	sort.SliceStable(q.Findings, func(i, j int) bool {
-		a, b := q.Findings[i], q.Findings[j]
-		if a.Chart != b.Chart {
-			return a.Chart < b.Chart
-		}
-		return a.Place < b.Place
+	slices.SortStableFunc(q.Findings, func(a, b *Cause) int {
+		return cmp.Or(cmp.Compare(a.Chart, b.Chart), cmp.Compare(a.Place, b.Place))
 	})
 	for _, x := range reasons {
 		q.Unjudged = append(q.Unjudged, *x)
 	}
-	sort.Slice(q.Unjudged, func(i, j int) bool { return q.Unjudged[i].Reason < q.Unjudged[j].Reason })
+	slices.SortFunc(q.Unjudged, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)), cmp.Compare(a.Reason, b.Reason))
+	})
 	if len(q.Unjudged) == 1 && q.Verdict == q.Unjudged[0].Verdict {
 		q.Reason = q.Unjudged[0].Reason
 	}
 }
 
+// judge derives the verdict of the whole run.
 func (r *Report) judge() {
 	r.Verdict = Pass
-	failed, undecided, passed := false, r.Incomplete != "" || len(r.Subject.Problems) > 0, false
+	failed, judged := false, false
+	undecided := r.Incomplete != "" || len(r.Subject.Problems) > 0 || r.Counts[Error]+r.Counts[Blocked] > 0
 	for _, q := range r.Requirements {
-		for _, v := range []Verdict{Fail, Fixed, Expired} {
-			if q.Severity == "must" && q.Counts[v] > 0 {
-				failed = true
-			}
-		}
-		if q.Counts[Error] > 0 || q.Counts[Blocked] > 0 {
-			undecided = true
-		}
-		if q.Counts[Pass] > 0 || q.Counts[Fail] > 0 {
-			passed = true
-		}
+		failed = failed || q.Severity == "must" && q.failed()
+		judged = judged || len(q.Cases) > q.Counts[Skipped]
 	}
 	switch {
 	case failed:
 		r.Verdict = Fail
-	case undecided || !passed:
+	case undecided || !judged:
 		r.Verdict = Error
 	}
 }
 
-// ExitCode is 0 for a conformant subject, 1 for one that is not, 3 where it
-// could not be judged.
+// ExitCode is 0 for a conformant subject, 1 for one that is not, 3 where
+// nothing failed that must hold, but not all could be judged.
 func (r *Report) ExitCode() int {
 	switch r.Verdict {
 	case Pass:
@@ -229,67 +239,70 @@ func (r *Report) ExitCode() int {
 
 // quote makes a word safe for a POSIX shell.
 func quote(s string) string {
-	if !strings.ContainsAny(s, " \t\n'\"\\$`&|;<>()*?[]{}!#~") && s != "" {
+	safe := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("@%+=:,./_-", c)
+	}
+	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !safe(c) }) < 0 {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Fold describes a subset of points by the axis values they share: for each
-// axis the values that occur, left out where all occur that the axis has for
-// the charts of the subset.
+// Fold describes a subset of points by the axis values they share. It lists, for
+// each axis, the values that occur in the subset, unless these are all that the
+// axis has: for the chart among all points, for another axis among the points of
+// the subset's charts. The text ends in how many of the points that fit the list
+// are in the subset, where that is not each of them.
 func Fold(subset, all [][]Setting) string {
 	if len(subset) == len(all) {
 		return "always"
 	}
-	const rest = ", whatever the rest"
-	charts := map[string]bool{}
-	for _, p := range subset {
-		charts[at(p, "chart")] = true
-	}
+	charts := valuesOf(subset, chartAxis)
 	var own [][]Setting
 	for _, p := range all {
-		if charts[at(p, "chart")] {
+		if charts[at(p, chartAxis)] {
 			own = append(own, p)
 		}
 	}
-	some, axes := valuesOf(subset)
-	every, _ := valuesOf(own)
 	var parts []string
-	free := false
-	for _, axis := range axes {
-		if axis != "chart" {
-			if len(some[axis]) == len(every[axis]) {
-				free = free || len(every[axis]) > 1
-				continue
-			}
-			if len(subset) == len(own) {
-				continue
-			}
+	fit, free := own, false
+	for _, axis := range axesOf(all) {
+		among := own
+		if axis == chartAxis {
+			among = all
 		}
-		vs := make([]string, 0, len(some[axis]))
-		for v := range some[axis] {
-			vs = append(vs, v)
+		some, every := valuesOf(subset, axis), valuesOf(among, axis)
+		if len(some) == len(every) {
+			free = free || len(every) > 1
+			continue
 		}
-		sort.Strings(vs)
-		if len(vs) > 4 {
-			vs = append(vs[:3], fmt.Sprintf("%d more", len(vs)-3))
-		}
-		parts = append(parts, axis+"="+strings.Join(vs, "|"))
+		fit = slices.DeleteFunc(slices.Clone(fit), func(p []Setting) bool { return !some[at(p, axis)] })
+		parts = append(parts, axis+"="+list(some))
 	}
-	text := strings.Join(parts, ", ")
 	switch {
-	case len(parts) == 0:
-		return fmt.Sprintf("%d of %d combinations", len(subset), len(all))
-	case len(subset) != len(own) && len(parts) == 1 && !charts[""]:
-		return fmt.Sprintf("%s, %d of %d combinations", text, len(subset), len(own))
+	case len(subset) < len(fit):
+		parts = append(parts, fmt.Sprintf("%d of %d combinations", len(subset), len(fit)))
 	case free:
-		return text + rest
+		parts = append(parts, "whatever the rest")
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
-// at returns the value of a point at an axis.
+const chartAxis = "chart"
+
+// list joins values in order; of many it shows the first ones.
+func list(values map[string]bool) string {
+	vs := slices.Sorted(maps.Keys(values))
+	if vs[0] == "" {
+		vs[0] = "(none)" // a chart that has no such axis
+	}
+	if len(vs) > 4 {
+		vs = append(vs[:3], fmt.Sprintf("%d more", len(vs)-3))
+	}
+	return strings.Join(vs, "|")
+}
+
+// at returns the value of a point at an axis, "" where it has no such axis.
 func at(p []Setting, axis string) string {
 	for _, s := range p {
 		if s.Axis == axis {
@@ -299,17 +312,24 @@ func at(p []Setting, axis string) string {
 	return ""
 }
 
-func valuesOf(points [][]Setting) (map[string]map[string]bool, []string) {
-	m := map[string]map[string]bool{}
+// valuesOf returns the values that points have at an axis.
+func valuesOf(points [][]Setting, axis string) map[string]bool {
+	m := map[string]bool{}
+	for _, p := range points {
+		m[at(p, axis)] = true
+	}
+	return m
+}
+
+// axesOf returns the axes of points in the order in which they occur.
+func axesOf(points [][]Setting) []string {
 	var axes []string
 	for _, p := range points {
 		for _, s := range p {
-			if m[s.Axis] == nil {
-				m[s.Axis] = map[string]bool{}
+			if !slices.Contains(axes, s.Axis) {
 				axes = append(axes, s.Axis)
 			}
-			m[s.Axis][s.Value] = true
 		}
 	}
-	return m, axes
+	return axes
 }

@@ -26,7 +26,9 @@ func (r *Report) Terminal(w io.Writer, color bool, limit int) error {
 			if head == "" {
 				head = f.Chart
 			}
-			p.line("  %s", head)
+			if head != "" {
+				p.line("  %s", head)
+			}
 			p.line("    %s", oneLine(f.Message))
 			if f.Object != "" {
 				p.line("    object  %s", f.Object)
@@ -50,12 +52,12 @@ func (r *Report) Terminal(w io.Writer, color bool, limit int) error {
 	}
 	p.line("")
 	for _, b := range r.Subject.Problems {
-		p.line("%s %s: %s", p.paint(Error, "not readable"), b.Place, b.Message)
+		p.line("%s %s: %s", p.paint(Error, "not readable"), b.Place, oneLine(b.Message))
 	}
 	if r.Incomplete != "" {
 		p.line("%s %s", p.paint(Error, "incomplete:"), r.Incomplete)
 	}
-	p.line("%s  %s", p.paint(r.Verdict, r.headline()), r.Subject)
+	p.line("%s  %s", p.paint(r.Verdict, r.headline()), r.Subject.String())
 	p.line("cases: %s", r.countText())
 	return p.err
 }
@@ -66,15 +68,25 @@ type painter struct {
 	err   error
 }
 
+// painted is text that may hold escape sequences of our own.
+type painted string
+
+// line writes a line. Control characters in strings, as a tree may hold them,
+// do not reach the terminal.
 func (p *painter) line(format string, args ...any) {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = clean(s)
+		}
+	}
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
 }
 
-func (p *painter) paint(v Verdict, text string) string {
+func (p *painter) paint(v Verdict, text string) painted {
 	if !p.color {
-		return text
+		return painted(text)
 	}
 	code := "33"
 	switch v {
@@ -85,5 +97,5 @@ func (p *painter) paint(v Verdict, text string) string {
 	case Skipped:
 		code = "36"
 	}
-	return "\x1b[1;" + code + "m" + text + "\x1b[0m"
+	return painted("\x1b[1;" + code + "m" + text + "\x1b[0m")
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // JSON returns report.json.
@@ -77,7 +78,7 @@ func (r *Report) JUnit() ([]byte, error) {
 				jc.Failure = &junitText{Type: string(c.Verdict), Message: firstMessage(c), Text: caseText(c)}
 			case Error, Blocked:
 				s.Errors++
-				jc.Error = &junitText{Type: string(c.Verdict), Message: c.Reason, Text: c.Reason}
+				jc.Error = &junitText{Type: string(c.Verdict), Message: c.Reason, Text: c.Reason + "\n" + caseText(c)}
 			case Skipped, Known:
 				s.Skipped++
 				jc.Skipped = &junitText{Message: c.Reason}
@@ -135,9 +136,9 @@ func (r *Report) Markdown() ([]byte, error) {
 	fmt.Fprintf(&b, "# %s\n\n", r.headline())
 	fmt.Fprintf(&b, "| | |\n|---|---|\n")
 	fmt.Fprintf(&b, "| Tree | %s |\n", mdCell(r.Subject.String()))
-	fmt.Fprintf(&b, "| Digest | `%s` |\n| Charts | %d |\n| Tiers | %s |\n| Seed | %d |\n", r.Subject.Digest, r.Subject.Charts, strings.Join(r.Tiers, ", "), r.Seed)
+	fmt.Fprintf(&b, "| Digest | %s |\n| Charts | %d |\n| Tiers | %s |\n| Seed | %d |\n", mdCode(r.Subject.Digest), r.Subject.Charts, mdCell(strings.Join(r.Tiers, ", ")), r.Seed)
 	if len(r.Filters) > 0 {
-		fmt.Fprintf(&b, "| Filters | `%s` |\n", mdCell(strings.Join(r.Filters, " ")))
+		fmt.Fprintf(&b, "| Filters | %s |\n", strings.ReplaceAll(mdCode(strings.Join(r.Filters, " ")), "|", `\|`))
 	}
 	for _, c := range r.Components {
 		fmt.Fprintf(&b, "| %s | %s |\n", mdCell(c.Name), mdCell(c.String()))
@@ -149,12 +150,12 @@ func (r *Report) Markdown() ([]byte, error) {
 	if len(r.Subject.Problems) > 0 {
 		fmt.Fprintf(&b, "\n## Not readable\n\n")
 		for _, p := range r.Subject.Problems {
-			fmt.Fprintf(&b, "- `%s`: %s\n", p.Place, mdText(p.Message))
+			fmt.Fprintf(&b, "- %s: %s\n", mdCode(p.Place), mdText(p.Message))
 		}
 	}
 	fmt.Fprintf(&b, "\n## Requirements\n\n| id | severity | verdict | cases | findings | statement |\n|---|---|---|---:|---:|---|\n")
 	for _, q := range r.Requirements {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s |\n", q.ID, q.Severity, q.Verdict, len(q.Cases), len(q.Findings), mdCell(q.Statement))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s |\n", mdCell(q.ID), mdCell(q.Severity), q.Verdict, len(q.Cases), len(q.Findings), mdCell(q.Statement))
 	}
 	for _, q := range r.Requirements {
 		if len(q.Findings) == 0 && len(q.Unjudged) == 0 {
@@ -162,32 +163,59 @@ func (r *Report) Markdown() ([]byte, error) {
 		}
 		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", q.ID, q.Verdict, mdText(q.Statement))
 		for _, f := range q.Findings {
-			fmt.Fprintf(&b, "\n### %s\n\n", mdText(oneLine(f.Message)))
+			fmt.Fprintf(&b, "\n### %s\n\n", mdText(f.Message))
 			for _, l := range []struct{ k, v string }{{"Place", f.Place}, {"Object", f.Object}, {"Chart", f.Chart}} {
 				if l.v != "" {
-					fmt.Fprintf(&b, "- %s: `%s`\n", l.k, l.v)
+					fmt.Fprintf(&b, "- %s: %s\n", l.k, mdCode(l.v))
 				}
 			}
 			fmt.Fprintf(&b, "- When: %s (%s)\n", mdText(f.When), plural(len(f.Cases), "case"))
 			if f.Want != "" {
 				fmt.Fprintf(&b, "- Wanted: %s\n", mdText(f.Want))
 			}
-			fmt.Fprintf(&b, "- Again: `%s`\n- Fingerprint: `%s`\n", f.Command, f.Fingerprint)
+			fmt.Fprintf(&b, "- Again: %s\n- Fingerprint: %s\n", mdCode(f.Command), mdCode(f.Fingerprint))
 		}
 		for _, u := range q.Unjudged {
-			fmt.Fprintf(&b, "\n- %s, %s: %s\n", u.Verdict, plural(u.Cases, "case"), mdText(oneLine(u.Reason)))
+			fmt.Fprintf(&b, "\n- %s, %s: %s\n", u.Verdict, plural(u.Cases, "case"), mdText(u.Reason))
 		}
 	}
 	return []byte(b.String()), nil
 }
 
-func mdText(s string) string { return strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(s) }
-
-func mdCell(s string) string {
-	return strings.ReplaceAll(mdText(oneLine(s)), "|", `\|`)
+// mdText is text within a paragraph, a heading or an item.
+func mdText(s string) string {
+	return strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(oneLine(s))
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// mdCell is text within a cell of a table.
+func mdCell(s string) string { return strings.ReplaceAll(mdText(s), "|", `\|`) }
+
+// mdCode is a code span, fenced by more backticks than s has in a row.
+func mdCode(s string) string {
+	s = strings.ReplaceAll(clean(s), "\n", " ")
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// oneLine joins the words of a text by single spaces.
+func oneLine(s string) string { return clean(strings.Join(strings.Fields(s), " ")) }
+
+// clean replaces what is not text, control characters and bytes that are not
+// UTF-8, by U+FFFD.
+func clean(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, s)
+}
 
 func plural(n int, what string) string {
 	if n == 1 {
@@ -226,7 +254,7 @@ func (r *Report) headline() string {
 	failed, total := 0, 0
 	for _, q := range r.Requirements {
 		total++
-		if q.Verdict == Fail || q.Verdict == Fixed || q.Verdict == Expired {
+		if q.failed() {
 			failed++
 		}
 	}

@@ -3,9 +3,12 @@ package suites
 
 import (
 	"proofplane/suites/etcd"
+	"proofplane/suites/grd"
 	"proofplane/suites/pkg"
 	"proofplane/suites/rel"
 	"proofplane/suites/requirement"
+	"proofplane/suites/svc"
+	"proofplane/suites/val"
 )
 
 // Catalog returns all requirements, by family and number.
@@ -14,11 +17,22 @@ func Catalog() []*requirement.Requirement {
 		etcd.ETCD01, // without a datastore nothing but the beacon
 		etcd.ETCD02, // a tenant uses its own module, else the nearest ancestor's
 		etcd.ETCD05, // references resolve
+		grd.GRD01,   // a module lives under its own name
+		grd.GRD02,   // a pinned addon has a node to run on
+		grd.GRD03,   // hooks end in time and may do what they do
 		pkg.PKG01,   // a toggle leads to something installed, or to a message
 		pkg.PKG02,   // what is emitted is complete
+		pkg.PKG03,   // kinds are provided before they are used
 		pkg.PKG04,   // a missing module costs nothing but the module
 		rel.REL03,   // releases of served kinds are representable
 		rel.REL04,   // one owner for each Helm storage record
 		rel.REL10,   // accepted names stay legal
+		svc.SVC01,   // every Service can have a backend
+		svc.SVC02,   // what is proxied has a Service, and nothing else has
+		svc.SVC03,   // routes lead to Services
+		val.VAL01,   // generated copies agree
+		val.VAL02,   // charts render or refuse, and never break
+		val.VAL04,   // what is rendered is valid
+		val.VAL08,   // what is pulled is pinned
 	}
 }

@@ -66,16 +66,24 @@ func judgeETCD05(_ context.Context, c *requirement.Check) {
 }
 
 func judgeChartRef(c *requirement.Check, r *render.Release, made *producers) {
-	// Values that come from an object which something of the closure makes at
-	// run time are there when Flux needs them.
-	late := r.Missing != nil && made.makes(r.Missing.Kind, r.Missing.Name)
-	c.Assert(r.Unresolved == "" || late, func() requirement.Finding {
+	c.Assert(r.Unresolved == "", func() requirement.Finding {
 		return requirement.Finding{
 			Result: r.Parent.Result, Object: r.Via, Path: []string{"spec", "chartRef", "name"}, Cause: "chartRef " + r.Artifact + r.Unresolved,
 			Message: fmt.Sprintf("HelmRelease %s: %s", r.Via.GetName(), r.Unresolved),
 			Want:    "a chart that a package source of the tree produces",
 		}
 	})
+	for _, k := range r.Missing {
+		// What something of the closure makes at run time is there when Flux
+		// needs it.
+		c.Assert(made.makes(k.Kind, k.Name), func() requirement.Finding {
+			return requirement.Finding{
+				Result: r.Parent.Result, Object: r.Via, Path: []string{"spec", "valuesFrom"}, Cause: "valuesFrom " + strings.ReplaceAll(k.Name, r.Parent.Input.Release, "*"),
+				Message: fmt.Sprintf("HelmRelease %s takes values from %s, which nothing makes", r.Via.GetName(), k),
+				Want:    "an object that the tenant, the platform or an operator makes",
+			}
+		})
+	}
 }
 
 // knownReleases are the HelmReleases, as namespace/name, that exist in the

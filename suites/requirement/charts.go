@@ -50,7 +50,7 @@ func (e *Env) Subjects(keep func(*tree.Chart) bool, of func(*tree.Chart) matrix.
 
 // Result renders an input for a case that is about what is rendered. Where the
 // chart refuses the values with a message, or gives nothing, the case is
-// skipped; where it breaks, the case is blocked: VAL-04 judges that. ok is
+// skipped; where it breaks, the case is blocked: VAL-02 judges that. ok is
 // false then.
 func (c *Check) Result(in render.Input) (*render.Result, bool) {
 	r := c.Engine.Render(in)
@@ -159,4 +159,51 @@ func (e *Env) Served(hr *unstructured.Unstructured) *tree.Definition {
 		return nil
 	}
 	return e.Tree.ChartDefinition(a.Chart)
+}
+
+// Looks tells whether a template of the chart looks objects up.
+func (e *Env) Looks(c *tree.Chart) bool { return e.Mentions(c, "lookup ") }
+
+// BareInput is SweepInput without the values that the platform injects.
+func (e *Env) BareInput(c *tree.Chart, p matrix.Point) render.Input {
+	in := e.SweepInput(c, p)
+	inj := e.Tree.Profile.Injected
+	for i, layer := range in.Values {
+		if layer[inj.Cluster] != nil && layer[inj.Namespace] != nil {
+			in.Values = append(append([]map[string]any{}, in.Values[:i]...), in.Values[i+1:]...)
+			break
+		}
+	}
+	return in
+}
+
+// Wanted are Secrets and ConfigMaps that a render looks up and does not find, as
+// a user or the platform's operator may have made them.
+func (e *Env) Wanted(in render.Input) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, k := range e.Engine.Lookups(in) {
+		if k.Name == "" || k.Group != "" || in.State.Get(k) != nil {
+			continue
+		}
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": k.Kind, "metadata": map[string]any{"name": k.Name, "namespace": k.Namespace}}}
+		switch k.Kind {
+		case "Secret":
+			o.Object["data"] = map[string]any{"demo.toml": "ZGVtbw=="}
+		case "ConfigMap":
+			o.Object["data"] = map[string]any{"demo.toml": "demo"}
+		default:
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// DayTwo returns the render of a release that is there already: an upgrade, on
+// a cluster that holds what the first render made.
+func (e *Env) DayTwo(in render.Input) render.Input {
+	first := e.Engine.Render(in)
+	in.State = in.State.With(render.Applied(first)...)
+	in.Upgrade = true
+	return in
 }

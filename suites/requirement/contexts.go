@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,7 +20,8 @@ const (
 
 // ContextNames are the names of the contexts in which parts of a chart come
 // alive: its defaults; as much switched on as renders together; and that with
-// each enumeration at each of its other values, as path=value.
+// each enumeration at each of its other values that a template names, as
+// path=value.
 func (e *Env) ContextNames(c *tree.Chart) []string {
 	names := []string{DefaultContext}
 	if len(e.switches(c, ExampleName)) > 0 {
@@ -27,6 +30,9 @@ func (e *Env) ContextNames(c *tree.Chart) []string {
 	for _, g := range e.Gates(c) {
 		if g.kind == enumGate {
 			for _, v := range g.Values[1:] {
+				if !e.Mentions(c, strconv.Quote(v)) {
+					continue
+				}
 				names = append(names, g.Name()+"="+v)
 			}
 		}
@@ -38,47 +44,118 @@ func (e *Env) ContextNames(c *tree.Chart) []string {
 const ExampleName = "demo"
 
 // Context returns the values of a context, with example entries under the
-// given name. ok is false where there is none of that name, or no render bears
-// it.
-func (e *Env) Context(c *tree.Chart, name, entry string) (map[string]any, bool) {
-	base := e.Fill(c)
-	if name == DefaultContext {
-		return base, e.renders(c, base)
-	}
-	most := e.most(c, base, entry)
-	if name == MostContext {
-		return most, e.renders(c, most)
-	}
-	for _, g := range e.Gates(c) {
-		if v, ok := strings.CutPrefix(name, g.Name()+"="); ok && slices.Contains(g.Values, v) {
-			set := e.most(c, render.MergeValues(base, g.Layer(v)), entry)
-			return set, e.renders(c, set)
+// given name. It fails where there is no context of that name, and where the
+// chart does not render in it.
+func (e *Env) Context(c *tree.Chart, name, entry string) (map[string]any, error) {
+	set := e.Fill(c)
+	switch name {
+	case DefaultContext:
+		set = e.repair(c, set, entry)
+	case MostContext:
+		set = e.most(c, set, entry)
+	default:
+		i := slices.IndexFunc(e.Gates(c), func(g Gate) bool {
+			v, ok := strings.CutPrefix(name, g.Name()+"=")
+			return ok && slices.Contains(g.Values, v)
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("chart %s has no context %q", c.Dir, name)
 		}
+		g := e.Gates(c)[i]
+		set = e.most(c, render.MergeValues(set, g.Layer(strings.TrimPrefix(name, g.Name()+"="))), entry)
 	}
-	return nil, false
+	return set, e.renders(c, set)
 }
 
-func (e *Env) renders(c *tree.Chart, values map[string]any) bool {
+func (e *Env) renders(c *tree.Chart, values map[string]any) error {
 	r := e.Engine.Render(e.Input(c, Situation{}, values))
-	return r.Failure == nil && len(r.YAML) == 0
+	switch {
+	case r.Failure != nil:
+		return r.Failure
+	case len(r.YAML) > 0:
+		return r.YAML[0]
+	}
+	return nil
+}
+
+// repair adds to values what the chart refuses to do without: values that its
+// message names, one round after the other. What cannot be repaired stays.
+func (e *Env) repair(c *tree.Chart, values map[string]any, entry string) map[string]any {
+	set := values
+	for range 5 {
+		err := e.renders(c, set)
+		if err == nil {
+			return set
+		}
+		if f, ok := err.(*render.Failure); !ok || f.Kind != render.FailFailure {
+			return values
+		}
+		before := set
+		message := strings.ToLower(err.Error())
+		walkSchema(e.Schema(c), render.MergeValues(c.Values, set), nil, func(path []string, s map[string]any, def any) {
+			if !empty(def) || s["type"] == "boolean" || !names(message, strings.ToLower(path[len(path)-1])) {
+				return
+			}
+			if len(path) > 1 && !names(message, strings.ToLower(path[len(path)-2])) && strings.Contains(message, ".values.") {
+				return
+			}
+			set = render.MergeValues(set, At(Example(s, path[len(path)-1], entry), path...))
+		})
+		if reflect.DeepEqual(before, set) {
+			return values
+		}
+	}
+	return values
+}
+
+// names tells whether a text holds a word.
+func names(text, word string) bool {
+	for i := strings.Index(text, word); i >= 0; {
+		end := i + len(word)
+		letter := func(at int) bool { return at >= 0 && at < len(text) && text[at] >= 'a' && text[at] <= 'z' }
+		if !letter(i-1) && !letter(end) {
+			return true
+		}
+		next := strings.Index(text[end:], word)
+		if next < 0 {
+			return false
+		}
+		i = end + next
+	}
+	return false
+}
+
+func empty(v any) bool {
+	switch t := v.(type) {
+	case nil:
+		return true
+	case string:
+		return t == ""
+	case map[string]any:
+		return len(t) == 0
+	case []any:
+		return len(t) == 0
+	}
+	return false
 }
 
 // most switches on as much as renders together: everything at once, else one
 // switch after the other, twice, since some need others.
 func (e *Env) most(c *tree.Chart, base map[string]any, entry string) map[string]any {
+	base = e.repair(c, base, entry)
 	switches := e.switches(c, entry)
 	all := base
 	for _, s := range switches {
-		all = merge(all, s)
+		all = render.MergeValues(all, s)
 	}
-	if e.renders(c, all) {
+	if e.renders(c, all) == nil {
 		return all
 	}
 	set := base
 	for range 2 {
 		var left []map[string]any
 		for _, s := range switches {
-			if with := merge(set, s); e.renders(c, with) {
+			if with := render.MergeValues(set, s); e.renders(c, with) == nil {
 				set = with
 			} else {
 				left = append(left, s)
@@ -91,11 +168,9 @@ func (e *Env) most(c *tree.Chart, base map[string]any, entry string) map[string]
 	return set
 }
 
-// merge lays over on base, where an empty mapping of base gives way.
-func merge(base, over map[string]any) map[string]any { return render.MergeValues(base, over) }
-
 // switches are the values that each switch on one part of a chart: booleans
-// that are false, lists and mappings that are empty.
+// that are false, lists and mappings that are empty, and what the platform
+// injects as "false".
 func (e *Env) switches(c *tree.Chart, entry string) []map[string]any {
 	var out []map[string]any
 	for _, g := range e.Gates(c) {
@@ -107,17 +182,7 @@ func (e *Env) switches(c *tree.Chart, entry string) []map[string]any {
 		}
 	}
 	walkSchema(e.Schema(c), c.Values, nil, func(path []string, s map[string]any, def any) {
-		switch d := def.(type) {
-		case map[string]any:
-			if len(d) > 0 {
-				return
-			}
-		case []any:
-			if len(d) > 0 {
-				return
-			}
-		case nil:
-		default:
+		if !empty(def) {
 			return
 		}
 		items, _ := s["items"].(map[string]any)
@@ -126,13 +191,19 @@ func (e *Env) switches(c *tree.Chart, entry string) []map[string]any {
 			out = append(out, At(Example(s, path[len(path)-1], entry), path...))
 		}
 	})
+	inj := e.Tree.Profile.Injected
+	for _, key := range SortedKeys(inj.ClusterValues) {
+		if inj.ClusterValues[key] == "false" && e.Mentions(c, key) {
+			out = append(out, At("true", inj.Cluster, key))
+		}
+	}
 	return out
 }
 
 // Example returns a value that a schema allows, with every property given: the
 // default where there is one, else one that is typical for the type. key is
-// the name of the property; entry names the entries of mappings, and is the
-// text of strings.
+// the name of the property; entry names the entries of mappings, two in each,
+// and is the text of strings.
 func Example(s map[string]any, key, entry string) any {
 	if enum, ok := s["enum"].([]any); ok {
 		if d := s["default"]; d != nil && d != "" {
@@ -156,11 +227,14 @@ func Example(s map[string]any, key, entry string) any {
 		}
 		return out
 	case s["type"] == "object" && len(entries) > 0:
-		return map[string]any{entry: Example(entries, key, entry)}
+		return map[string]any{entry: Example(entries, key, entry), entry + "2": Example(entries, key, entry)}
 	case s["type"] == "object":
 		return map[string]any{}
 	case s["type"] == "array":
 		items, _ := s["items"].(map[string]any)
+		if items["type"] == "string" && items["enum"] == nil {
+			return []any{Example(items, key, entry), Example(items, key, entry+"2")}
+		}
 		return []any{Example(items, key, entry)}
 	case s["type"] == "boolean":
 		if b, ok := s["default"].(bool); ok {

@@ -162,7 +162,7 @@ func (e *Env) Input(c *tree.Chart, s Situation, values ...map[string]any) render
 		in.State = e.FullState()
 	}
 	if c.Application {
-		in.State = e.withSecret(in.State, in.Namespace, s)
+		in.State = e.withTenant(in.State, in.Namespace, s)
 	}
 	if !s.Offline {
 		in.Capabilities.APIVersions = e.APIs()
@@ -170,9 +170,9 @@ func (e *Env) Input(c *tree.Chart, s Situation, values ...map[string]any) render
 	return in
 }
 
-// withSecret adds the Secret through which the platform injects its values into
-// the releases of a namespace.
-func (e *Env) withSecret(state *render.State, namespace string, s Situation) *render.State {
+// withTenant adds the namespace of a release, and the Secret through which the
+// platform injects its values into the releases there.
+func (e *Env) withTenant(state *render.State, namespace string, s Situation) *render.State {
 	inj := e.Tree.Profile.Injected
 	s.Namespace = namespace
 	data, err := json.Marshal(merged(e.Injected(s)))
@@ -180,6 +180,8 @@ func (e *Env) withSecret(state *render.State, namespace string, s Situation) *re
 		return state // injected values are YAML, so they are JSON
 	}
 	return state.With(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace},
+	}}, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{"name": inj.Secret, "namespace": namespace},
 		"data":     map[string]any{inj.Key: base64.StdEncoding.EncodeToString(data)},
@@ -247,12 +249,14 @@ func (e *Env) findAPIs() []string {
 	return out
 }
 
-// Renderable returns the charts that can be rendered: no libraries, and none
-// that could not be read.
+// Renderable returns the charts that are released by themselves: all but
+// libraries and those that only other charts install, which are judged where
+// these install them.
 func (e *Env) Renderable() []*tree.Chart {
 	var out []*tree.Chart
 	for _, c := range e.Tree.Charts {
-		if !c.Library {
+		a := e.installed(c)
+		if !c.Library && (c.Application || a == nil || a.Component.Install != nil) {
 			out = append(out, c)
 		}
 	}

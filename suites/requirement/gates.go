@@ -16,6 +16,7 @@ type Gate struct {
 	Path   []string
 	Values []string // the default first
 	kind   gateKind
+	items  map[string]any // schema of a list's items
 }
 
 type gateKind int
@@ -42,7 +43,7 @@ func (g Gate) Layer(value string) map[string]any {
 		return At(value == "true", g.Path...)
 	case listGate:
 		if value == Some {
-			return At([]any{"a.demo.example.org", "b.demo.example.org"}, g.Path...)
+			return At([]any{Text(g.items, g.Path[len(g.Path)-1], "a.demo.example.org"), Text(g.items, g.Path[len(g.Path)-1], "b.demo.example.org")}, g.Path...)
 		}
 		return At([]any{}, g.Path...)
 	}
@@ -105,7 +106,7 @@ func (e *Env) Gates(c *tree.Chart) []Gate {
 				if items["type"] != "string" || items["enum"] != nil || len(list) > 0 {
 					return
 				}
-				g.kind = listGate
+				g.kind, g.items = listGate, items
 				g.Values = []string{Empty, Some}
 			}
 			if len(g.Values) > 1 {

@@ -1,9 +1,15 @@
 package requirement
 
 import (
+	"bytes"
+	"regexp"
 	"slices"
 	"sort"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"proofplane/fixtures/render"
@@ -36,14 +42,14 @@ func (e *Env) findKinds() *Kinds {
 			set = map[schema.GroupKind]bool{}
 			k.byPackage[a.Package.Name] = set
 		}
-		for _, gk := range Defined(e.Engine.Render(e.ArtifactInput(a, Situation{Offline: true}))) {
+		for _, gk := range e.Defined(e.Engine.Render(e.ArtifactInput(a, Situation{Offline: true}))) {
 			set[gk] = true
 		}
 	}
 	// What no package holds is there before the first package.
 	for _, c := range e.Renderable() {
 		if c.Err == nil && !packaged[c] {
-			for _, gk := range Defined(e.Engine.Render(e.Input(c, Situation{Offline: true}))) {
+			for _, gk := range e.Defined(e.Engine.Render(e.Input(c, Situation{Offline: true}))) {
 				k.given[gk] = true
 			}
 		}
@@ -72,16 +78,77 @@ func Installs(a *tree.Artifact) bool {
 	return a.Component.Install != nil && a.Chart != nil && a.Chart.Err == nil && !a.Chart.Library
 }
 
-// Defined are the kinds that the CustomResourceDefinitions of a render define.
-func Defined(r *render.Result) []schema.GroupKind {
+// Defined are the kinds that a release defines: by the
+// CustomResourceDefinitions among its objects, and by those in the crds folders
+// of its chart, which Helm installs before all templates.
+func (e *Env) Defined(r *render.Result) []schema.GroupKind {
 	var out []schema.GroupKind
 	for _, o := range r.Objects {
-		if o.GetKind() == "CustomResourceDefinition" && o.GroupVersionKind().Group == crdGroup {
+		if o.GetKind() == crdKind && o.GroupVersionKind().Group == crdGroup {
 			out = append(out, schema.GroupKind{Group: Nested(o.Unstructured, "spec", "group"), Kind: Nested(o.Unstructured, "spec", "names", "kind")})
+		}
+	}
+	for _, doc := range e.crds(r.Input) {
+		out = append(out, schema.GroupKind{Group: doc.Spec.Group, Kind: doc.Spec.Names.Kind})
+	}
+	return out
+}
+
+const crdKind = "CustomResourceDefinition"
+
+type crd struct {
+	Kind string `yaml:"kind"`
+	Spec struct {
+		Group string `yaml:"group"`
+		Names struct {
+			Kind string `yaml:"kind"`
+		} `yaml:"names"`
+	} `yaml:"spec"`
+}
+
+// crds reads the crds folders of a chart, and of those charts that it embeds
+// with these values. What cannot be read is left out: the render tells of it.
+func (e *Env) crds(in render.Input) []crd {
+	var files []*loader.BufferedFile
+	found := false
+	err := e.Tree.Files.Walk(in.Chart, func(p string) error {
+		rel := strings.TrimPrefix(p, in.Chart+"/")
+		folder := crdFile.MatchString(rel)
+		found = found || folder
+		if !folder && !chartFile.MatchString(rel) {
+			return nil
+		}
+		data, err := e.Tree.Files.ReadFile(p)
+		files = append(files, &loader.BufferedFile{Name: rel, Data: data})
+		return err
+	})
+	if err != nil || !found {
+		return nil
+	}
+	c, err := loader.LoadFiles(files)
+	if err != nil || chartutil.ProcessDependenciesWithMerge(c, merged(in.Values)) != nil {
+		return nil
+	}
+	var out []crd
+	for _, f := range c.CRDObjects() {
+		dec := yaml.NewDecoder(bytes.NewReader(f.File.Data))
+		for {
+			var doc crd
+			if dec.Decode(&doc) != nil {
+				break
+			}
+			if doc.Kind == crdKind {
+				out = append(out, doc)
+			}
 		}
 	}
 	return out
 }
+
+var (
+	crdFile   = regexp.MustCompile(`^(charts/[^/]+/)*crds/.+\.ya?ml$`)
+	chartFile = regexp.MustCompile(`^(charts/[^/]+/)*(Chart|values)\.yaml$|^(charts/[^/]+/)*charts/[^/]+\.tgz$`)
+)
 
 // ArtifactInput returns how the component of a package is rendered where it is
 // released by itself: with the values that are built into it, under its

@@ -80,12 +80,14 @@ func Illegal(u *unstructured.Unstructured) []Illegality {
 		switch last {
 		case "labels", "matchLabels", "nodeSelector":
 			m, ok := v.(map[string]any)
-			if !ok || !labelsAt(p) {
+			if !ok || !labelsAt(u, p) {
 				return
 			}
 			for _, k := range SortedKeys(m) {
 				add(validation.IsQualifiedName(withoutSource(u, k)), k, append(p, k)...)
-				if s, ok := m[k].(string); ok {
+				if s, ok := m[k].(string); ok && strings.Contains(s, "{{") {
+					continue // a template that a controller fills in
+				} else if ok {
 					add(validation.IsValidLabelValue(s), s, append(p, k)...)
 				} else if m[k] != nil {
 					add([]string{fmt.Sprintf("must be a string, is a %T", m[k])}, fmt.Sprint(m[k]), append(p, k)...)
@@ -93,7 +95,7 @@ func Illegal(u *unstructured.Unstructured) []Illegality {
 			}
 		case "annotations":
 			m, ok := v.(map[string]any)
-			if !ok || !labelsAt(p) {
+			if !ok || !labelsAt(u, p) {
 				return
 			}
 			for _, k := range SortedKeys(m) {
@@ -130,12 +132,15 @@ func withoutSource(u *unstructured.Unstructured, label string) string {
 
 // labelsAt tells whether labels at a path are those of Kubernetes: of an
 // object, of a template, or of a selector; free-form data are not.
-func labelsAt(p []string) bool {
+func labelsAt(u *unstructured.Unstructured, p []string) bool {
 	if len(p) < 2 {
 		return false
 	}
 	if slices.Contains(p, "data") || slices.Contains(p, "stringData") || slices.Contains(p, "values") || slices.Contains(p, "openAPIV3Schema") {
 		return false
+	}
+	if p[len(p)-1] == "nodeSelector" && !Builtin(u) {
+		return false // a selector of its own
 	}
 	switch p[len(p)-1] {
 	case "labels", "annotations":

@@ -269,6 +269,35 @@ func (e *Env) findReleases() map[string]bool {
 	return out
 }
 
+// PlatformServices are the Services that the installed components of the tree
+// render, as namespace/name.
+func (e *Env) PlatformServices() map[string]*render.Object { return e.services() }
+
+func (e *Env) findServices() map[string]*render.Object {
+	out := map[string]*render.Object{}
+	for _, a := range e.Tree.Artifacts() {
+		if a.Component.Install == nil || a.Chart == nil || a.Chart.Err != nil {
+			continue
+		}
+		for _, r := range e.Engine.Closure(e.Input(a.Chart, Situation{})) {
+			if r.Result == nil || r.Remote {
+				continue
+			}
+			for _, o := range r.Objects {
+				if o.GetKind() != "Service" {
+					continue
+				}
+				ns := o.GetNamespace()
+				if ns == "" {
+					ns = r.Input.Namespace
+				}
+				out[ns+"/"+o.GetName()] = o
+			}
+		}
+	}
+	return out
+}
+
 // lazies are what an Env computes once for a whole run.
 type lazies struct {
 	apis      func() []string
@@ -277,6 +306,8 @@ type lazies struct {
 	installs  func() []PlatformSituation
 	releases  func() map[string]bool
 	kinds     func() *Kinds
+	scopes    func() *Scopes
+	services  func() map[string]*render.Object
 }
 
 func (e *Env) initLazies() {
@@ -285,7 +316,9 @@ func (e *Env) initLazies() {
 	e.artifacts = sync.OnceValue(e.findArtifacts)
 	e.installs = sync.OnceValue(e.findInstalls)
 	e.releases = sync.OnceValue(e.findReleases)
+	e.services = sync.OnceValue(e.findServices)
 	e.kinds = sync.OnceValue(e.findKinds)
+	e.scopes = sync.OnceValue(e.findScopes)
 }
 
 // PlatformSwitches are values of the platform chart, each with one of its

@@ -1,0 +1,2 @@
+// Package grd holds the family GRD: guards, hooks, waits.
+package grd

@@ -1,0 +1,60 @@
+package grd
+
+import (
+	"context"
+	"fmt"
+
+	"proofplane/fixtures/render"
+	"proofplane/fixtures/tree"
+	"proofplane/suites/matrix"
+	"proofplane/suites/requirement"
+)
+
+// GRD01: a module lives under its own name.
+var GRD01 = &requirement.Requirement{
+	ID:        "GRD-01",
+	Statement: "Every tenant module refuses a release name it cannot live under",
+	Severity:  requirement.Must,
+	Tiers:     []requirement.Tier{requirement.Render, requirement.Plane},
+	Origin:    "review of the ComputePlane module: names of Secrets, labels and references follow from the module's one release name, and nothing refused another",
+	Axes:      "every module chart × its own name, a foreign one, and ones that contain its own",
+	How:       "renders the module under each name: its own must render, any other must end in a message",
+	Fix:       "fail in a template when the release is not named as the chart",
+	Plan: func(e *requirement.Env) (requirement.Plan, error) {
+		return e.Subjects(func(c *tree.Chart) bool { return c.Module }, func(*tree.Chart) matrix.Matrix {
+			return matrix.Matrix{Axes: []matrix.Axis{{Name: "name", Values: []string{own, "foreign", "prefix", "suffix"}}}}
+		}, "the tree has no tenant modules"), nil
+	},
+	Judge: judgeGRD01,
+}
+
+const own = "own"
+
+func judgeGRD01(_ context.Context, c *requirement.Check) {
+	m := c.Subject.Chart
+	in := c.SweepInput(m, nil)
+	in.Release = map[string]string{own: m.Name, "foreign": "demo", "prefix": m.Name + "-demo", "suffix": "demo-" + m.Name}[c.Get("name")]
+	r := c.Engine.Render(in)
+	if c.Get("name") == own {
+		if r.Failure != nil && r.Failure.Kind == render.FailFailure {
+			// Refused for another reason, such as the namespace that it must be in.
+			root := c.Input(m, requirement.Situation{Namespace: c.Tree.Profile.Tenant.Root}, c.Fill(m))
+			root.Release = m.Name
+			r = c.Engine.Render(root)
+		}
+		c.Assert(r.Failure == nil, func() requirement.Finding {
+			return requirement.Finding{
+				Result: r, Place: r.Failure.Place(), Cause: own,
+				Message: fmt.Sprintf("module %s does not render under its own name: %s", m.Name, r.Failure.Message), Want: "a render",
+			}
+		})
+		return
+	}
+	c.Assert(r.Failure != nil && r.Failure.Kind == render.FailFailure, func() requirement.Finding {
+		return requirement.Finding{
+			Result: r, Place: m.Dir, Cause: "unguarded",
+			Message: fmt.Sprintf("module %s renders %d objects under the release name %q", m.Name, len(r.Objects), in.Release),
+			Want:    fmt.Sprintf("a failure that says the release must be named %s", m.Name),
+		}
+	})
+}

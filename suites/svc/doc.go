@@ -1,0 +1,2 @@
+// Package svc holds the family SVC: services, ingresses, routes.
+package svc

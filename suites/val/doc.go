@@ -1,0 +1,2 @@
+// Package val holds the family VAL: values, schemas, generated copies.
+package val
