@@ -69,11 +69,28 @@ func pinnedRoles(e *requirement.Env, c *tree.Chart) []string {
 	return requirement.SortedKeys(set)
 }
 
+// entrySchema returns the schema of one node group: the chart's own, or, where
+// that leaves groups open, the one of a chart that it passes them on to.
+func entrySchema(c *requirement.Check) map[string]any {
+	charts := []*tree.Chart{c.Subject.Chart}
+	for _, r := range c.Engine.Closure(c.SweepInput(c.Subject.Chart, nil)) {
+		if r.Result != nil {
+			charts = append(charts, c.Tree.Chart(r.Input.Chart))
+		}
+	}
+	for _, chart := range charts {
+		if s := requirement.Map(groupSchema(c.Env, chart), "additionalProperties"); s["properties"] != nil {
+			return s
+		}
+	}
+	return nil
+}
+
 func judgeGRD02(_ context.Context, c *requirement.Check) {
 	g := c.Tree.Profile.NodeRoles
 	role := c.Get("role")
 	group := func(max float64, roles ...any) map[string]any {
-		entry := requirement.Map(groupSchema(c.Env, c.Subject.Chart), "additionalProperties")
+		entry := entrySchema(c)
 		out := map[string]any{}
 		for _, r := range requirement.List(entry, "required") {
 			name, _ := r.(string)
