@@ -3,7 +3,7 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint
+.PHONY: help need-go build test lint conformance bench
 
 help: ## list the jobs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,3 +21,10 @@ lint: need-go ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool $(STATICCHECK) ./...
+
+conformance: build ## judge the reference platform; report in bin/report
+	./bin/proofplane run --out bin/report
+
+bench: need-go ## measure on a real tree: PROOFPLANE_TREE=/path/to/checkout make bench
+	@[ -n "$$PROOFPLANE_TREE" ] || { echo "make bench needs PROOFPLANE_TREE: the absolute path of a platform's checkout"; exit 2; }
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 30m ./suites

@@ -191,7 +191,7 @@ func (q *RequirementOf) sum(command string) {
 	for _, k := range keys {
 		g := groups[k]
 		g.cause.When = Fold(g.points, all)
-		g.cause.Command = command + " --case " + quote(g.cause.Cases[0])
+		g.cause.Command = command + " --case " + Quote(g.cause.Cases[0])
 		q.Findings = append(q.Findings, g.cause)
 	}
 	slices.SortStableFunc(q.Findings, func(a, b *Cause) int {
@@ -237,8 +237,8 @@ func (r *Report) ExitCode() int {
 	return 3
 }
 
-// quote makes a word safe for a POSIX shell.
-func quote(s string) string {
+// Quote makes a word safe for a POSIX shell.
+func Quote(s string) string {
 	safe := func(c rune) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("@%+=:,./_-", c)
 	}

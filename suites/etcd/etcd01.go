@@ -54,6 +54,15 @@ func isBeacon(e *requirement.Env, o *render.Object) bool {
 	return o.GetKind() == b.Kind && strings.HasSuffix(o.GetName(), b.Suffix)
 }
 
+func noBeacon(c *requirement.Check, r *render.Release) requirement.Finding {
+	d := c.Tree.Profile.Datastore
+	return requirement.Finding{
+		Result: r.Result, Chart: r.Input.Chart, Place: r.Input.Chart, Cause: "no beacon",
+		Message: fmt.Sprintf("release %s renders no beacon on a tenant without %s: nothing tells the user what is missing", r.Input.Release, d.Module),
+		Want:    fmt.Sprintf("a %s named *%s", d.Beacon.Kind, d.Beacon.Suffix),
+	}
+}
+
 func judgeETCD01(_ context.Context, c *requirement.Check) {
 	point := append(matrix.Point{{Axis: requirement.ModulesAxis, Value: requirement.Inherited}}, c.Point...)
 	with, ok := c.Closure(c.SweepInput(c.Subject.Chart, point))
@@ -72,6 +81,11 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 	}
 	point[0].Value = requirement.None
 	without, ok := c.Closure(c.SweepInput(c.Subject.Chart, point))
+	if root := without[0]; root.Failure == nil && len(root.Objects) == 0 && needing[root.Chain()] {
+		c.Skipped = ""
+		c.Fail(noBeacon(c, root))
+		return
+	}
 	if !ok {
 		if without[0].Failure != nil && without[0].Failure.Kind == render.FailFailure {
 			c.Skipped = ""
@@ -108,13 +122,7 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 				Want:    "nothing but the beacon *" + c.Tree.Profile.Datastore.Beacon.Suffix,
 			})
 		}
-		c.Assert(beacon, func() requirement.Finding {
-			return requirement.Finding{
-				Result: r.Result, Chart: r.Input.Chart, Place: r.Input.Chart, Cause: "no beacon",
-				Message: fmt.Sprintf("release %s renders no beacon on a tenant without %s: nothing tells the user what is missing", r.Input.Release, c.Tree.Profile.Datastore.Module),
-				Want:    fmt.Sprintf("a %s named *%s", c.Tree.Profile.Datastore.Beacon.Kind, c.Tree.Profile.Datastore.Beacon.Suffix),
-			}
-		})
+		c.Assert(beacon, func() requirement.Finding { return noBeacon(c, r) })
 	}
 	if c.Assertions == 0 {
 		// A wrapper that renders nothing without the datastore has collapsed.

@@ -96,6 +96,9 @@ func judgeETCD02(_ context.Context, c *requirement.Check) {
 		ref("in the injected values", got, o)
 	}
 	label := p.Tenant.ModuleLabelPrefix + module
+	if got, ok := ns.GetAnnotations()[label]; ok {
+		ref("in the annotation "+label, got, ns, "metadata", "annotations", label)
+	}
 	if got, ok := ns.GetLabels()[label]; ok || want != "" {
 		ref("in the label "+label, got, ns, "metadata", "labels", label)
 	}

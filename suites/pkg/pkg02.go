@@ -205,6 +205,10 @@ func judgeReach(c *requirement.Check) {
 			}
 		}
 	}
+	if len(emitted) == 0 {
+		c.Block("no preset renders a package")
+		return
+	}
 	for _, src := range c.Tree.Packages {
 		c.Assert(emitted[src.Name], func() requirement.Finding {
 			return requirement.Finding{

@@ -62,13 +62,33 @@ func (e *Env) Context(c *tree.Chart, name, entry string) (map[string]any, error)
 			return nil, fmt.Errorf("chart %s has no context %q", c.Dir, name)
 		}
 		g := e.Gates(c)[i]
-		set = e.most(c, render.MergeValues(set, g.Layer(strings.TrimPrefix(name, g.Name()+"="))), entry)
+		layer := g.Layer(strings.TrimPrefix(name, g.Name()+"="))
+		if with := e.repair(c, render.MergeValues(e.most(c, set, entry), layer), entry); e.renders(c, with) == nil {
+			return with, nil
+		}
+		set = e.repair(c, render.MergeValues(set, layer), entry)
 	}
 	return set, e.renders(c, set)
 }
 
+// Home is the situation of a chart on which its contexts are made: a first-level
+// tenant, or the root tenant where the chart refuses every other.
+func (e *Env) Home(c *tree.Chart) Situation {
+	home := Situation{}
+	if !c.Module {
+		return home
+	}
+	if r := e.Engine.Render(e.Input(c, home, e.Fill(c))); r.Failure != nil && r.Failure.Kind == render.FailFailure {
+		root := Situation{Namespace: e.Tree.Profile.Tenant.Root}
+		if e.Engine.Render(e.Input(c, root, e.Fill(c))).Failure == nil {
+			return root
+		}
+	}
+	return home
+}
+
 func (e *Env) renders(c *tree.Chart, values map[string]any) error {
-	r := e.Engine.Render(e.Input(c, Situation{}, values))
+	r := e.Engine.Render(e.Input(c, e.Home(c), values))
 	switch {
 	case r.Failure != nil:
 		return r.Failure
@@ -155,7 +175,7 @@ func (e *Env) most(c *tree.Chart, base map[string]any, entry string) map[string]
 	for range 2 {
 		var left []map[string]any
 		for _, s := range switches {
-			if with := render.MergeValues(set, s); e.renders(c, with) == nil {
+			if with := e.repair(c, render.MergeValues(set, s), entry); e.renders(c, with) == nil {
 				set = with
 			} else {
 				left = append(left, s)
@@ -200,10 +220,10 @@ func (e *Env) switches(c *tree.Chart, entry string) []map[string]any {
 	return out
 }
 
-// Example returns a value that a schema allows, with every property given: the
-// default where there is one, else one that is typical for the type. key is
-// the name of the property; entry names the entries of mappings, two in each,
-// and is the text of strings.
+// Example returns a value that a schema allows, with every property given but
+// texts that may be left out: the default where there is one, else one that is
+// typical for the type. key is the name of the property; entry names the
+// entries of mappings, two in each, and is the text of strings.
 func Example(s map[string]any, key, entry string) any {
 	if enum, ok := s["enum"].([]any); ok {
 		if d := s["default"]; d != nil && d != "" {
@@ -220,10 +240,14 @@ func Example(s map[string]any, key, entry string) any {
 	switch {
 	case len(props) > 0:
 		out := map[string]any{}
+		required, _ := s["required"].([]any)
 		for _, p := range SortedKeys(props) {
-			if sub, ok := props[p].(map[string]any); ok {
-				out[p] = Example(sub, p, entry)
+			sub, ok := props[p].(map[string]any)
+			// What a text means that may be left out is not known.
+			if !ok || len(props) > 1 && plainText(sub) && !slices.Contains(required, any(p)) {
+				continue
 			}
+			out[p] = Example(sub, p, entry)
 		}
 		return out
 	case s["type"] == "object" && len(entries) > 0:
@@ -256,8 +280,14 @@ func Example(s map[string]any, key, entry string) any {
 	return Text(s, key, entry)
 }
 
+// plainText tells whether a schema allows any text and gives no default.
+func plainText(s map[string]any) bool {
+	d, _ := s["default"].(string)
+	return s["type"] == "string" && s["enum"] == nil && s["pattern"] == nil && d == ""
+}
+
 // texts are typical strings, tried in turn against the pattern of a schema.
-var texts = []string{"1Gi", "10", "1h", "30d", "2026-01-01T00:00:00Z", "a.example.org", "192.0.2.7", "192.0.2.0/24", "https://demo.example.org", "0 0 * * *", "v1", "a"}
+var texts = []string{"1Gi", "10", "1h", "30d", "2026-01-01T00:00:00Z", "a.example.org", "192.0.2.7", "192.0.2.7:80", "192.0.2.0/24", "https://demo.example.org", "0 0 * * *", "v1", "a"}
 
 // Text returns a string that a schema allows, prefer where it is one.
 func Text(s map[string]any, key, prefer string) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path"
 	"sort"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -66,6 +65,15 @@ func (e *Env) Base() *render.State {
 				continue // the profile is YAML that was read from JSON types
 			}
 			objs = append(objs, &unstructured.Unstructured{Object: n})
+		}
+		for _, m := range p.Injected.ConfigMaps {
+			data := map[string]any{}
+			for k, v := range p.Injected.ClusterValues {
+				data[k] = v
+			}
+			objs = append(objs, &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": m, "namespace": p.Artifact.Namespace}, "data": data,
+			}})
 		}
 		e.base = render.NewState(objs...)
 		for _, dir := range p.Seeds.Charts {
@@ -170,18 +178,31 @@ func (e *Env) Input(c *tree.Chart, s Situation, values ...map[string]any) render
 	return in
 }
 
-// withTenant adds the namespace of a release, and the Secret through which the
-// platform injects its values into the releases there.
+// withTenant adds what a tenant has in a cluster before its releases come: its
+// namespace, whose annotations say whose modules it uses, and the Secret through
+// which the platform injects its values; and the root tenant's namespace.
 func (e *Env) withTenant(state *render.State, namespace string, s Situation) *render.State {
-	inj := e.Tree.Profile.Injected
+	inj, tenant := e.Tree.Profile.Injected, e.Tree.Profile.Tenant
 	s.Namespace = namespace
-	data, err := json.Marshal(merged(e.Injected(s)))
+	values := merged(e.Injected(s))
+	data, err := json.Marshal(values)
 	if err != nil {
 		return state // injected values are YAML, so they are JSON
 	}
-	return state.With(&unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace},
-	}}, &unstructured.Unstructured{Object: map[string]any{
+	annotations := map[string]any{}
+	for k, v := range Map(values, inj.Namespace) {
+		annotations[tenant.ModuleLabelPrefix+k] = v
+	}
+	root := map[string]any{tenant.ModuleLabelPrefix + inj.HostKey: "example.org"}
+	for _, m := range inj.Modules {
+		root[tenant.ModuleLabelPrefix+m] = tenant.Root
+	}
+	ns := func(name string, annotations map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name, "annotations": annotations},
+		}}
+	}
+	return state.With(ns(tenant.Root, root), ns(namespace, annotations), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{"name": inj.Secret, "namespace": namespace},
 		"data":     map[string]any{inj.Key: base64.StdEncoding.EncodeToString(data)},
@@ -215,10 +236,19 @@ func (e *Env) findArtifacts() map[*tree.Chart]*tree.Artifact {
 // for the rest.
 func (e *Env) ReleaseName(c *tree.Chart) string {
 	if d := e.Tree.ChartDefinition(c); d != nil && !c.Module {
+		if x := e.Tree.Profile.Examples[c.Dir]; x.Name != "" {
+			return d.Prefix + x.Name
+		}
 		return d.Prefix + "demo"
 	}
 	if c.Module {
 		return c.Name
+	}
+	switch {
+	case c == e.Tree.TenantChart():
+		return e.TenantNamespace() // a tenant's release is named as its namespace
+	case c.Application && len(e.Tree.Definitions) == 0:
+		return path.Base(c.Dir) + "-demo"
 	}
 	if a := e.installed(c); a != nil {
 		if i := a.Component.Install; i != nil && i.ReleaseName != "" {
@@ -226,7 +256,7 @@ func (e *Env) ReleaseName(c *tree.Chart) string {
 		}
 		return a.Component.Name
 	}
-	return strings.TrimPrefix(c.Name, "cozy-")
+	return path.Base(c.Dir)
 }
 
 // APIs are all API versions that a chart of the tree asks for.

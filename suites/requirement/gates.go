@@ -176,7 +176,7 @@ func (e *Env) Fill(c *tree.Chart) map[string]any {
 			out[path[0]] = "demo"
 		}
 	})
-	return out
+	return render.MergeValues(out, e.Tree.Profile.Examples[c.Dir].Values)
 }
 
 // Axes of a sweep beside the gates.

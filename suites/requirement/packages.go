@@ -3,6 +3,7 @@ package requirement
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func (e *Env) PlatformInput(s PlatformSituation) (render.Input, error) {
 		return render.Input{}, errors.New("the tree has no platform chart")
 	}
 	p := e.Tree.Profile
-	in := render.Input{Chart: c.Dir, Release: strings.TrimPrefix(c.Name, "cozy-"), Namespace: p.Artifact.Namespace, State: e.Base()}
+	in := render.Input{Chart: c.Dir, Release: path.Base(c.Dir), Namespace: p.Artifact.Namespace, State: e.Base()}
 	in.Capabilities.APIVersions = e.APIs()
 	for _, pr := range e.Tree.Presets {
 		if pr.Name == s.Preset {

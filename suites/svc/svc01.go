@@ -81,8 +81,12 @@ func (b *backends) serves(selector map[string]any) bool {
 			return true
 		}
 	}
-	// An operator labels the pods of a resource with its name.
-	for _, v := range selector {
+	// An operator labels the pods of a resource with its name, under a key of its
+	// own: one that no rendered template carries.
+	for key, v := range selector {
+		if slices.ContainsFunc(b.labels, func(l map[string]any) bool { _, ok := l[key]; return ok }) {
+			continue
+		}
 		s, _ := v.(string)
 		for _, n := range b.names {
 			if s != "" && n != "" && (s == n || strings.HasPrefix(s, n+"-")) {
@@ -109,7 +113,10 @@ func judgeSVC01(_ context.Context, c *requirement.Check) {
 	}
 	b := newBackends(all)
 	services := 0
-	for _, r := range all[:1] {
+	for _, r := range all {
+		if r.Result == nil || r.Remote {
+			continue
+		}
 		for _, o := range r.Objects {
 			if o.GetKind() != "Service" || o.GroupVersionKind().Group != "" || namespaceOf(r, o) != r.Input.Namespace {
 				continue // in another namespace a Service selects what is there already
@@ -167,14 +174,15 @@ func scripted(all []*render.Release, name string) bool {
 			continue
 		}
 		for _, o := range r.Objects {
-			if o.GetKind() == "Service" || o.GetKind() == "Ingress" {
-				continue
-			}
+			custom := !requirement.Builtin(o.Unstructured)
 			found := false
-			requirement.Walk(o.Object, func(path []string, v any) {
-				if s, ok := v.(string); ok && len(path) > 1 && strings.Contains(s, name) && path[0] == "spec" {
-					found = true
+			requirement.Walk(requirement.Field(o.Object, "spec"), func(path []string, v any) {
+				s, ok := v.(string)
+				if !ok || !strings.Contains(s, name) {
+					return
 				}
+				run := slices.Contains(path, "command") || slices.Contains(path, "args") || slices.Contains(path, "env")
+				found = found || custom || run
 			})
 			if found {
 				return true

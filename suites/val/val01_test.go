@@ -182,7 +182,7 @@ func TestVAL01CopiesThatDisagree(t *testing.T) {
 		{"definition: not JSON", demoDefinition, `"title":"Chart Values",`, `"title":"Chart Values"`,
 			"definition", demoDefinition + ":6", "is not a JSON object: invalid character"},
 		{"schema: not JSON", demoSchema, `"title":"Chart Values",`, `"title":"Chart Values"`,
-			"definition", demoSchema, "line 1"},
+			"definition", demoSchema, "schema.json:1"},
 		{"definition: no schema", demoDefinition, "openAPISchema", "otherSchema",
 			"definition", demoDefinition + ":1", "publishes no schema"},
 		{"readme: type", demoReadme, "| `map[string]string` |", "| `map[string]int` |",

@@ -33,7 +33,7 @@ var floating = []string{"latest", "stable", "edge", "nightly", "main", "master",
 
 var (
 	// artifactRef is a reference with a registry host or a scheme in front.
-	artifactRef = regexp.MustCompile(`^(?:oci://)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:/[a-z0-9._-]+)+(?::([\w][\w.-]{0,127}))?(@sha256:[0-9a-f]{64})?$`)
+	artifactRef = regexp.MustCompile(`^(?:(?:oci|docker)://)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:/[a-z0-9._-]+)+(?::([\w][\w.-]{0,127}))?(@sha256:[0-9a-f]{64})?$`)
 	imageRef    = regexp.MustCompile(`^(?:[a-zA-Z0-9.-]+(?::\d+)?/)?[a-z0-9._/-]+(?::([\w][\w.-]{0,127}))?(@sha256:[0-9a-f]{64})?$`)
 )
 

@@ -1,0 +1,2 @@
+// Package iso holds the family ISO: what keeps tenants apart.
+package iso
