@@ -3,7 +3,7 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help need-go build test lint conformance bench
+.PHONY: help need-go build test race lint conformance bench
 
 help: ## list the jobs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,10 @@ build: need-go ## build bin/proofplane
 	$(GO) build -trimpath -o bin/proofplane ./cmd/proofplane
 
 test: need-go ## run all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
+
+race: need-go ## run the tests of what is concurrent under the race detector
+	$(GO) test -race -timeout 30m ./fixtures/render ./suites/prover ./suites/matrix ./reports
 
 lint: need-go ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w $$files"; exit 1; }
