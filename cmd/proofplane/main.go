@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -39,13 +43,24 @@ func (e *exitError) Unwrap() error { return e.err }
 // usage marks bad input.
 func usage(err error) error { return &exitError{exitUsage, err} }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-func run(args []string) int {
+// run is the program: it returns the exit code. The first signal ends the work
+// that goes on in good order, the second one kills.
+func run(args []string, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
+	defer func() {
+		if r := recover(); r != nil {
+			tell(stderr, fmt.Errorf("this is a defect of proofplane: %v", r))
+			code = exitNotJudged
+		}
+	}()
 	root := command()
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	switch {
@@ -53,13 +68,26 @@ func run(args []string) int {
 		return exitConformant
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintln(os.Stderr, "proofplane:", exit.err)
+			tell(stderr, exit.err)
 		}
 		return exit.code
 	}
 	// What cobra itself refuses: unknown commands, flags and arguments.
-	fmt.Fprintf(os.Stderr, "proofplane: %v: see `proofplane --help`\n", err)
+	tell(stderr, fmt.Errorf("%w: see `proofplane --help`", err))
 	return exitUsage
+}
+
+var breaks = regexp.MustCompile(`\s*\n\s*`)
+
+// tell writes an error as one line, without control characters.
+func tell(w io.Writer, err error) {
+	text := breaks.ReplaceAllString(strings.TrimSpace(err.Error()), " ")
+	fmt.Fprintln(w, "proofplane:", strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text))
 }
 
 func command() *cobra.Command {
@@ -89,6 +117,6 @@ Without --tree it judges the reference platform that is built into it.`,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), listCommand(), explainCommand(), versionCommand())
+	root.AddCommand(runCommand(), listCommand(), explainCommand(), proveCommand(), versionCommand())
 	return root
 }

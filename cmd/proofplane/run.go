@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"proofplane/fixtures/tree"
 	"proofplane/reports"
 	"proofplane/suites/requirement"
 	"proofplane/suites/runner"
@@ -45,10 +47,13 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 					return usage(fmt.Errorf("--tier %q: this version judges the tier render", t))
 				}
 			}
+			if workers < 1 {
+				return usage(fmt.Errorf("--workers %d: use 1 or more", workers))
+			}
 			if cpu != "" {
 				f, err := os.Create(cpu)
 				if err != nil {
-					return usage(err)
+					return usage(fmt.Errorf("--cpuprofile: %w", err))
 				}
 				defer f.Close()
 				if err := pprof.StartCPUProfile(f); err != nil {
@@ -57,29 +62,40 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 				defer pprof.StopCPUProfile()
 			}
 			var events io.Writer
+			begun := false
 			if out != "" {
 				f, err := openOut(out)
 				if err != nil {
-					return usage(err)
+					return usage(fmt.Errorf("--out: %w; name a folder that can be written", err))
 				}
-				defer f.Close()
+				defer func() {
+					f.Close()
+					if !begun {
+						_ = os.Remove(f.Name()) // empty: what stopped the run is told
+					}
+				}()
 				events = f
 			}
-			env, err := tf.load()
+			var env *requirement.Env
+			var plan []*runner.Planned
+			var run *reports.Run
+			err := interruptible(cmd.Context(), func() (err error) {
+				if env, err = tf.load(); err != nil {
+					return err
+				}
+				if plan, err = sf.plan(env); err != nil {
+					return err
+				}
+				run, err = opening(env, &tf, &sf)
+				return err
+			})
 			if err != nil {
 				return err
 			}
-			plan, err := sf.plan(env)
-			if err != nil {
-				return err
-			}
+			begun = true
 			stream := reports.NewStream(events)
-			run, err := opening(env, &tf, &sf)
-			if err != nil {
-				return usage(err)
-			}
 			stream.Emit(reports.Event{Run: run})
-			p := newProgress(os.Stderr, plan, quiet)
+			p := newProgress(cmd.ErrOrStderr(), plan, quiet)
 			err = runner.Run(cmd.Context(), env, plan, workers, func(e reports.Event) {
 				stream.Emit(e)
 				p.event(e)
@@ -94,14 +110,19 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 			if all {
 				limit = 0
 			}
-			if terr := report.Terminal(cmd.OutOrStdout(), isTerminal(os.Stdout), limit); terr != nil {
+			var werr error
+			if out != "" {
+				werr = errors.Join(stream.Err(), report.Write(out))
+			}
+			w := cmd.OutOrStdout()
+			if terr := report.Terminal(w, isTerminal(w), limit); terr != nil {
 				return &exitError{exitNotJudged, terr}
 			}
+			if werr != nil {
+				return &exitError{exitNotJudged, fmt.Errorf("the report could not be written: %w", werr)}
+			}
 			if out != "" {
-				if werr := errors.Join(stream.Err(), report.Write(out)); werr != nil {
-					return &exitError{exitNotJudged, fmt.Errorf("the report could not be written: %w", werr)}
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(out, "report.md"))
+				fmt.Fprintf(w, "report: %s\n", filepath.Join(out, "report.md"))
 			}
 			if code := report.ExitCode(); code != 0 {
 				return &exitError{code: code}
@@ -120,20 +141,36 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 	return cmd
 }
 
+// interruptible runs f. When ctx ends first it returns at once, and f is left to
+// the end of the program.
+func interruptible(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- &exitError{exitNotJudged, fmt.Errorf("this is a defect of proofplane: %v", r)}
+			}
+		}()
+		done <- f()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return &exitError{exitNotJudged, errors.New("interrupted before the first case: nothing was judged")}
+	}
+}
+
 // openOut makes the output folder and begins the event stream in it. Reports of
 // an earlier run go first.
 func openOut(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+		return nil, err
 	}
 	if err := reports.Clear(dir); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+		return nil, err
 	}
-	f, err := os.Create(filepath.Join(dir, reports.EventsFile))
-	if err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
-	}
-	return f, nil
+	return os.Create(filepath.Join(dir, reports.EventsFile))
 }
 
 // opening describes the run that begins.
@@ -141,7 +178,7 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 	t := env.Tree
 	digest, err := t.Files.Digest(t.Files.Paths())
 	if err != nil {
-		return nil, err
+		return nil, usage(fmt.Errorf("tree %s: %w", t.Source.Name, err))
 	}
 	r := &reports.Run{
 		Format: reports.Format, Tool: "proofplane " + version(), Platform: t.Profile.Name, Seed: tf.seed,
@@ -158,10 +195,13 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 		r.Subject.Problems = append(r.Subject.Problems, reports.Problem{Place: p.Place, Message: p.Message})
 	}
 	if tf.tree != "" {
-		r.Command += " --tree " + tf.tree
+		r.Command += " --tree " + reports.Quote(tf.tree)
 	}
 	if tf.rev != "" {
-		r.Command += " --rev " + tf.rev
+		r.Command += " --rev " + reports.Quote(tf.rev)
+	}
+	if tf.profile != tree.DefaultProfile {
+		r.Command += " --platform " + reports.Quote(tf.profile)
 	}
 	if tf.seed != 1 {
 		r.Command += fmt.Sprintf(" --seed %d", tf.seed)
@@ -169,15 +209,16 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 	return r, nil
 }
 
-func isTerminal(f *os.File) bool {
-	return term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""
 }
 
 // progress shows how far a run is: a line that is rewritten on a terminal, a
 // line for each requirement that is done otherwise.
 type progress struct {
 	mu    sync.Mutex
-	w     *os.File
+	w     io.Writer
 	tty   bool
 	quiet bool
 	total int
@@ -188,7 +229,7 @@ type progress struct {
 	last  time.Time
 }
 
-func newProgress(w *os.File, plan []*runner.Planned, quiet bool) *progress {
+func newProgress(w io.Writer, plan []*runner.Planned, quiet bool) *progress {
 	p := &progress{w: w, tty: isTerminal(w), quiet: quiet, left: map[string]int{}, worst: map[string]reports.Verdict{}}
 	for _, r := range plan {
 		n := max(len(r.Cases), 1)

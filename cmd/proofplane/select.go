@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"proofplane/reports"
 	"proofplane/suites"
 	"proofplane/suites/requirement"
 	"proofplane/suites/runner"
@@ -42,7 +43,7 @@ func (f *selectFlags) plan(env *requirement.Env) ([]*runner.Planned, error) {
 	return plan, err
 }
 
-// asFlags is the selection as it was given.
+// asFlags is the selection as it was given, as a POSIX shell reads it.
 func (f *selectFlags) asFlags() []string {
 	var out []string
 	for _, g := range []struct {
@@ -50,7 +51,7 @@ func (f *selectFlags) asFlags() []string {
 		values []string
 	}{{"requirement", f.requirements}, {"family", f.families}, {"chart", f.charts}, {"axis", f.axes}, {"case", f.cases}} {
 		for _, v := range g.values {
-			out = append(out, "--"+g.name+" "+v)
+			out = append(out, "--"+g.name+" "+reports.Quote(v))
 		}
 	}
 	return out

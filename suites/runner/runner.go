@@ -218,7 +218,8 @@ func (f Filter) matches(c *requirement.Case) bool {
 
 // Run judges the planned cases on the given number of workers and emits an
 // event for each requirement and each case. When ctx ends, cases that have not
-// begun are left out and the context's error is returned.
+// begun are left out, those that run are given up after a short grace, and the
+// context's error is returned; emit is not called any more then.
 func Run(ctx context.Context, env *requirement.Env, plan []*Planned, workers int, emit func(reports.Event)) error {
 	var jobs []*requirement.Case
 	for _, p := range plan {
@@ -257,9 +258,23 @@ func Run(ctx context.Context, env *requirement.Env, plan []*Planned, workers int
 		}
 	}
 	close(next)
-	wg.Wait()
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		// The cases that are running may end; one that hangs must not hold the
+		// user who asked for the end.
+		select {
+		case <-done:
+		case <-time.After(grace):
+		}
+	}
 	return ctx.Err()
 }
+
+// grace is how long running cases may take to end after an interrupt.
+const grace = 2 * time.Second
 
 // unjudged is the event of a requirement without cases.
 func (p *Planned) unjudged() *reports.Case {
