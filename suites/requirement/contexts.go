@@ -22,54 +22,36 @@ const (
 // alive: its defaults; as much switched on as renders together; and that with
 // each enumeration at each of its other values that a template names, as
 // path=value.
-func (e *Env) ContextNames(c *tree.Chart) []string {
-	names := []string{DefaultContext}
-	if len(e.switches(c, ExampleName)) > 0 {
-		names = append(names, MostContext)
-	}
-	for _, g := range e.Gates(c) {
-		if g.kind == enumGate {
-			for _, v := range g.Values[1:] {
-				if !e.Mentions(c, strconv.Quote(v)) {
-					continue
-				}
-				names = append(names, g.Name()+"="+v)
-			}
-		}
-	}
-	return names
-}
-
-// ExampleName is the name of the entries that examples put into mappings.
-const ExampleName = "demo"
+func (e *Env) ContextNames(c *tree.Chart) []string { return e.stage(c, ExampleName).names() }
 
 // Context returns the values of a context, with example entries under the
 // given name. It fails where there is no context of that name, and where the
 // chart does not render in it.
 func (e *Env) Context(c *tree.Chart, name, entry string) (map[string]any, error) {
-	set := e.Fill(c)
-	switch name {
-	case DefaultContext:
-		set = e.repair(c, set, entry)
-	case MostContext:
-		set = e.most(c, set, entry)
-	default:
-		i := slices.IndexFunc(e.Gates(c), func(g Gate) bool {
-			v, ok := strings.CutPrefix(name, g.Name()+"=")
-			return ok && slices.Contains(g.Values, v)
-		})
-		if i < 0 {
-			return nil, fmt.Errorf("chart %s has no context %q", c.Dir, name)
-		}
-		g := e.Gates(c)[i]
-		layer := g.Layer(strings.TrimPrefix(name, g.Name()+"="))
-		if with := e.repair(c, render.MergeValues(e.most(c, set, entry), layer), entry); e.renders(c, with) == nil {
-			return with, nil
-		}
-		set = e.repair(c, render.MergeValues(set, layer), entry)
-	}
-	return set, e.renders(c, set)
+	return e.stage(c, entry).context(name)
 }
+
+// Surroundings are the values of a context, and the refusal of the chart where
+// it does not render with them.
+type Surroundings struct {
+	Name   string
+	Values map[string]any
+	Err    error
+}
+
+// Contexts returns all contexts of a chart, with example entries.
+func (e *Env) Contexts(c *tree.Chart) []Surroundings {
+	s := e.stage(c, ExampleName)
+	var out []Surroundings
+	for _, name := range s.names() {
+		values, err := s.context(name)
+		out = append(out, Surroundings{name, values, err})
+	}
+	return out
+}
+
+// ExampleName is the name of the entries that examples put into mappings.
+const ExampleName = "demo"
 
 // Home is the situation of a chart on which its contexts are made: a first-level
 // tenant, or the root tenant where the chart refuses every other.
@@ -87,8 +69,66 @@ func (e *Env) Home(c *tree.Chart) Situation {
 	return home
 }
 
-func (e *Env) renders(c *tree.Chart, values map[string]any) error {
-	r := e.Engine.Render(e.Input(c, e.Home(c), values))
+// stage is a chart at home, where values are tried on it.
+type stage struct {
+	*Env
+	chart    *tree.Chart
+	entry    string // names the entries of examples
+	in       render.Input
+	switches []map[string]any
+	all      map[string]any // see most
+}
+
+func (e *Env) stage(c *tree.Chart, entry string) *stage {
+	return &stage{Env: e, chart: c, entry: entry, in: e.Input(c, e.Home(c)), switches: e.switches(c, entry)}
+}
+
+func (s *stage) names() []string {
+	names := []string{DefaultContext}
+	if len(s.switches) > 0 {
+		names = append(names, MostContext)
+	}
+	for _, g := range s.Gates(s.chart) {
+		if g.kind == enumGate {
+			for _, v := range g.Values[1:] {
+				if s.Mentions(s.chart, strconv.Quote(v)) {
+					names = append(names, g.Name()+"="+v)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func (s *stage) context(name string) (map[string]any, error) {
+	set := s.Fill(s.chart)
+	switch name {
+	case DefaultContext:
+		set = s.repair(set)
+	case MostContext:
+		set = s.most(set)
+	default:
+		gates := s.Gates(s.chart)
+		i := slices.IndexFunc(gates, func(g Gate) bool {
+			v, ok := strings.CutPrefix(name, g.Name()+"=")
+			return ok && slices.Contains(g.Values, v)
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("chart %s has no context %q", s.chart.Dir, name)
+		}
+		layer := gates[i].Layer(strings.TrimPrefix(name, gates[i].Name()+"="))
+		if with := s.repair(render.MergeValues(s.most(set), layer)); s.renders(with) == nil {
+			return with, nil
+		}
+		set = s.repair(render.MergeValues(set, layer))
+	}
+	return set, s.renders(set)
+}
+
+func (s *stage) renders(values map[string]any) error {
+	in := s.in
+	in.Values = append(slices.Clone(in.Values), values)
+	r := s.Engine.Render(in)
 	switch {
 	case r.Failure != nil:
 		return r.Failure
@@ -100,10 +140,10 @@ func (e *Env) renders(c *tree.Chart, values map[string]any) error {
 
 // repair adds to values what the chart refuses to do without: values that its
 // message names, one round after the other. What cannot be repaired stays.
-func (e *Env) repair(c *tree.Chart, values map[string]any, entry string) map[string]any {
+func (s *stage) repair(values map[string]any) map[string]any {
 	set := values
 	for range 5 {
-		err := e.renders(c, set)
+		err := s.renders(set)
 		if err == nil {
 			return set
 		}
@@ -112,14 +152,14 @@ func (e *Env) repair(c *tree.Chart, values map[string]any, entry string) map[str
 		}
 		before := set
 		message := strings.ToLower(err.Error())
-		walkSchema(e.Schema(c), render.MergeValues(c.Values, set), nil, func(path []string, s map[string]any, def any) {
-			if !empty(def) || s["type"] == "boolean" || !names(message, strings.ToLower(path[len(path)-1])) {
+		walkSchema(s.Schema(s.chart), render.MergeValues(s.chart.Values, set), nil, func(path []string, sub map[string]any, def any) {
+			if !empty(def) || sub["type"] == "boolean" || !names(message, strings.ToLower(path[len(path)-1])) {
 				return
 			}
 			if len(path) > 1 && !names(message, strings.ToLower(path[len(path)-2])) && strings.Contains(message, ".values.") {
 				return
 			}
-			set = render.MergeValues(set, At(Example(s, path[len(path)-1], entry), path...))
+			set = render.MergeValues(set, At(Example(sub, path[len(path)-1], s.entry), path...))
 		})
 		if reflect.DeepEqual(before, set) {
 			return values
@@ -161,24 +201,29 @@ func empty(v any) bool {
 
 // most switches on as much as renders together: everything at once, else one
 // switch after the other, twice, since some need others.
-func (e *Env) most(c *tree.Chart, base map[string]any, entry string) map[string]any {
-	base = e.repair(c, base, entry)
-	switches := e.switches(c, entry)
-	all := base
-	for _, s := range switches {
-		all = render.MergeValues(all, s)
+func (s *stage) most(base map[string]any) map[string]any {
+	if s.all == nil {
+		s.all = s.findMost(s.repair(base))
 	}
-	if e.renders(c, all) == nil {
+	return s.all
+}
+
+func (s *stage) findMost(base map[string]any) map[string]any {
+	all := base
+	for _, on := range s.switches {
+		all = render.MergeValues(all, on)
+	}
+	if s.renders(all) == nil {
 		return all
 	}
-	set := base
+	set, switches := base, s.switches
 	for range 2 {
 		var left []map[string]any
-		for _, s := range switches {
-			if with := e.repair(c, render.MergeValues(set, s), entry); e.renders(c, with) == nil {
+		for _, on := range switches {
+			if with := s.repair(render.MergeValues(set, on)); s.renders(with) == nil {
 				set = with
 			} else {
-				left = append(left, s)
+				left = append(left, on)
 			}
 		}
 		if switches = left; len(left) == 0 {

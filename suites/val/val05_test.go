@@ -82,14 +82,15 @@ spec:
 		"packages/core/platform/sources/x.yaml": "kind: PackageSource\nmetadata: {name: x.db}\nspec:\n  variants:\n  - name: default\n    components:\n    - {name: inner, path: system/db}\n",
 	}
 	for name, tt := range map[string]struct{ file, old, new, want string }{
-		"everything works":         {},
-		"never read":               {app + "/templates/all.yaml", "size: {{ .Values.size }}\n", "size: 1Gi\n", "values.schema.json:4 value size has no effect"},
-		"lost behind a switch":     {app + "/templates/all.yaml", ".Values.backup.schedule | quote", `"x"`, "value backup.schedule has no effect"},
-		"lost behind an enum":      {app + "/templates/all.yaml", ".Values.zones | quote", `"x"`, "value zones has no effect"},
-		"lost in an entry":         {app + "/templates/all.yaml", "$u.readonly | quote", `"x"`, "value users.*.readonly has no effect"},
-		"only watched":             {app + "/templates/all.yaml", "    replicas: {{ .Values.inner.replicas }}\n", "    replicas: 1\n", "value inner.replicas has no effect"},
-		"handed over and not read": {inner + "/templates/all.yaml", ".Values.replicas", ".Values.count", "value inner.replicas has no effect"},
-		"not declared any more":    {app + "/values.schema.json", "Deprecated: use size.", "Old size.", "value old has no effect"},
+		"everything works":            {},
+		"never read":                  {app + "/templates/all.yaml", "size: {{ .Values.size }}\n", "size: 1Gi\n", "values.schema.json:4 value size has no effect"},
+		"lost behind a switch":        {app + "/templates/all.yaml", ".Values.backup.schedule | quote", `"x"`, "value backup.schedule has no effect"},
+		"lost behind an enum":         {app + "/templates/all.yaml", ".Values.zones | quote", `"x"`, "value zones has no effect"},
+		"lost beside what is counted": {app + "/templates/all.yaml", "zones: {{ .Values.zones | quote }}", `zones: "{{ range until (int (mul 2 .Values.inner.replicas)) }}{{ . }} {{ end }}"`, "value zones has no effect"},
+		"lost in an entry":            {app + "/templates/all.yaml", "$u.readonly | quote", `"x"`, "value users.*.readonly has no effect"},
+		"only watched":                {app + "/templates/all.yaml", "    replicas: {{ .Values.inner.replicas }}\n", "    replicas: 1\n", "value inner.replicas has no effect"},
+		"handed over and not read":    {inner + "/templates/all.yaml", ".Values.replicas", ".Values.count", "value inner.replicas has no effect"},
+		"not declared any more":       {app + "/values.schema.json", "Deprecated: use size.", "Old size.", "value old has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
