@@ -21,6 +21,7 @@ import (
 	"proofplane/fixtures/tree"
 	"proofplane/suites/matrix"
 	"proofplane/suites/requirement"
+	"proofplane/suites/runner"
 )
 
 // More variables of the environment, all of them optional.
@@ -33,6 +34,7 @@ const (
 // reference platform.
 func realTree(b *testing.B) *requirement.Env {
 	b.Helper()
+	runner.TuneMemory() // as the program does
 	if os.Getenv(treeVariable) == "" {
 		b.Skipf("NOT MEASURED: set %s to the absolute path of a platform's checkout", treeVariable)
 	}

@@ -14,6 +14,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"proofplane/suites/runner"
 )
 
 // Exit codes.
@@ -43,7 +45,10 @@ func (e *exitError) Unwrap() error { return e.err }
 // usage marks bad input.
 func usage(err error) error { return &exitError{exitUsage, err} }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	runner.TuneMemory()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run is the program: it returns the exit code. The first signal ends the work
 // that goes on in good order, the second one kills.
