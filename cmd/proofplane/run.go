@@ -186,7 +186,8 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 		Subject: reports.Subject{Tree: t.Source.Name, Revision: t.Source.Revision, Asked: t.Source.Requested, Digest: digest, Charts: len(t.Charts)},
 		Components: []reports.Component{
 			{Name: "charts", Real: true, Note: "of the tree"},
-			{Name: "Helm engine", Real: true, Version: moduleVersion("helm.sh/helm/v3")},
+			{Name: "Helm", Real: true, Version: moduleVersion("helm.sh/helm/v3"), Note: "reads charts, merges values, switches dependencies"},
+			{Name: "template engine", Note: "proofplane's own, held to Helm's byte for byte"},
 			{Name: "cluster", Note: "lookups and API versions answered from a simulated state"},
 			{Name: "Flux", Note: "values, release names and chart references resolved as helm-controller does"},
 		},
