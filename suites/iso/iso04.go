@@ -50,7 +50,7 @@ func judgeISO04(_ context.Context, c *requirement.Check) {
 	var o *render.Object
 	for level := 1; level <= depth; level++ {
 		in := c.Input(c.Subject.Chart, requirement.Situation{Namespace: parent.GetName()})
-		in.State = in.State.With(parent)
+		in.State = in.State.With(c.Annotated(parent))
 		in.Release = tenant.Prefix + string(rune('a'+level-1))
 		var ok bool
 		if r, ok = c.Result(in); !ok {

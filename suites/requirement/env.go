@@ -209,6 +209,23 @@ func (e *Env) withTenant(state *render.State, namespace string, s Situation) *re
 	}})
 }
 
+// Annotated returns a tenant's namespace with the annotations that say whose
+// modules it uses, where it has none: they are what trees pass on that inject no
+// values.
+func (e *Env) Annotated(ns *unstructured.Unstructured) *unstructured.Unstructured {
+	if len(ns.GetAnnotations()) > 0 {
+		return ns
+	}
+	inj, prefix := e.Tree.Profile.Injected, e.Tree.Profile.Tenant.ModuleLabelPrefix
+	annotations := map[string]string{prefix + inj.HostKey: "example.org"}
+	for _, m := range inj.Modules {
+		annotations[prefix+m] = e.Tree.Profile.Tenant.Root
+	}
+	ns = ns.DeepCopy()
+	ns.SetAnnotations(annotations)
+	return ns
+}
+
 func merged(layers []map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, l := range layers {
