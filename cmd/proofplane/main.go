@@ -122,6 +122,6 @@ Without --tree it judges the reference platform that is built into it.`,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), listCommand(), explainCommand(), proveCommand(), versionCommand())
+	root.AddCommand(runCommand(), listCommand(), explainCommand(), proveCommand(), assetsCommand(), doctorCommand(), versionCommand())
 	return root
 }
