@@ -18,7 +18,7 @@ test: need-go ## run all tests
 	$(GO) test -timeout 30m ./...
 
 race: need-go ## run the tests of what is concurrent under the race detector
-	$(GO) test -race -timeout 30m ./fixtures/render ./suites/runner ./suites/prover ./suites/matrix ./reports
+	$(GO) test -race -timeout 30m ./fixtures/render ./fixtures/plane/assets ./suites/runner ./suites/prover ./suites/matrix ./reports
 
 lint: need-go ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w $$files"; exit 1; }
