@@ -32,16 +32,16 @@ const own = "own"
 
 func judgeGRD01(_ context.Context, c *requirement.Check) {
 	m := c.Subject.Chart
+	// A module that lives in the root tenant only is judged there: elsewhere it
+	// refuses every name.
 	in := c.SweepInput(m, nil)
+	in.Release = m.Name
+	if f := c.Engine.Render(in).Failure; f != nil && f.Kind == render.FailFailure {
+		in = c.Input(m, requirement.Situation{Namespace: c.Tree.Profile.Tenant.Root}, c.Fill(m))
+	}
 	in.Release = map[string]string{own: m.Name, "foreign": "demo", "prefix": m.Name + "-demo", "suffix": "demo-" + m.Name}[c.Get("name")]
 	r := c.Engine.Render(in)
 	if c.Get("name") == own {
-		if r.Failure != nil && r.Failure.Kind == render.FailFailure {
-			// Refused for another reason, such as the namespace that it must be in.
-			root := c.Input(m, requirement.Situation{Namespace: c.Tree.Profile.Tenant.Root}, c.Fill(m))
-			root.Release = m.Name
-			r = c.Engine.Render(root)
-		}
 		c.Assert(r.Failure == nil, func() requirement.Finding {
 			return requirement.Finding{
 				Result: r, Place: r.Failure.Place(), Cause: own,

@@ -3,6 +3,8 @@ package pkg
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"proofplane/fixtures/render"
 	"proofplane/suites/matrix"
@@ -81,17 +83,62 @@ func judgePKG04(_ context.Context, c *requirement.Check) {
 		})
 		return
 	}
-	have := map[render.Key]bool{}
+	have := map[render.Key]*render.Object{}
 	for _, o := range after.Objects {
-		have[o.Key()] = true
+		have[o.Key()] = o
 	}
 	for _, o := range before.Objects {
-		c.Assert(have[o.Key()], func() requirement.Finding {
+		same := have[o.Key()]
+		if same != nil {
+			path := lost(o.Object, same.Object, nil, moves(c, toggle))
+			c.Assert(path == nil, func() requirement.Finding {
+				return requirement.Finding{
+					Result: before, Object: o, Path: path, Cause: toggle + " changes " + o.GetKind(),
+					Message: fmt.Sprintf("asking for %s, whose package is absent, changes %s of %s", toggle, strings.Join(path, "."), o.Key()),
+					Want:    "everything but the module renders as before",
+				}
+			})
+			continue
+		}
+		c.Assert(false, func() requirement.Finding {
 			return requirement.Finding{
 				Result: before, Object: o, Cause: toggle + " takes " + o.GetKind(),
 				Message: fmt.Sprintf("asking for %s, whose package is absent, takes %s away", toggle, o.Key()),
 				Want:    "everything but the module renders as before",
 			}
 		})
+	}
+}
+
+// moves returns the test for what asking for a module changes on purpose: its
+// own reference, in a label or annotation, and in the injected values.
+func moves(c *requirement.Check, toggle string) func(path []string) bool {
+	label, key := c.Tree.Profile.Tenant.ModuleLabelPrefix+toggle, c.Tree.Profile.Injected.Key
+	return func(path []string) bool {
+		last := path[len(path)-1]
+		return last == label || last == key
+	}
+}
+
+// lost returns the path of a value of before that is not in after, nil where
+// all are.
+func lost(before, after any, path []string, moves func([]string) bool) []string {
+	if len(path) > 0 && moves(path) {
+		return nil
+	}
+	switch b := before.(type) {
+	case map[string]any:
+		a, _ := after.(map[string]any)
+		for _, k := range requirement.SortedKeys(b) {
+			if p := lost(b[k], a[k], append(path[:len(path):len(path)], k), moves); p != nil {
+				return p
+			}
+		}
+		return nil
+	default:
+		if reflect.DeepEqual(before, after) {
+			return nil
+		}
+		return path
 	}
 }

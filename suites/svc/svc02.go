@@ -175,7 +175,9 @@ func judgeSVC02(_ context.Context, c *requirement.Check) {
 				Want:    "a " + kind + " for what is proxied",
 			})
 		}
-		c.Assert(true, nil)
+	}
+	if c.Assertions == 0 {
+		c.Skip("nothing is rendered for %s, exposed or not", c.Get("value"))
 	}
 }
 

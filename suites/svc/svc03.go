@@ -22,7 +22,7 @@ var SVC03 = &requirement.Requirement{
 	Fix:       "name the Service and port that the same condition renders",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool {
-			return e.Mentions(c, "kind: Ingress\n") || e.Mentions(c, "Route\n")
+			return e.Mentions(c, "kind: Ingress\n") || e.Mentions(c, "Route\n") || c.Application && e.Mentions(c, "kind: HelmRelease\n")
 		}, e.Sweep, "no chart renders an Ingress or a route"), nil
 	},
 	Judge: judgeSVC03,
@@ -40,7 +40,6 @@ func judgeSVC03(_ context.Context, c *requirement.Check) {
 	if !ok {
 		return
 	}
-	root := all[0]
 	var customs []string
 	services := map[string]*render.Object{}
 	for _, r := range all {
@@ -56,37 +55,46 @@ func judgeSVC03(_ context.Context, c *requirement.Check) {
 			}
 		}
 	}
-	for _, o := range root.Objects {
-		for _, b := range backendsOf(o) {
-			ns := b.namespace
-			if ns == "" {
-				ns = namespaceOf(root, o)
-			}
-			svc := services[ns+"/"+b.service]
-			if svc == nil {
-				svc = c.PlatformServices()[ns+"/"+b.service]
-			}
-			if svc == nil {
-				c.Assert(made(customs, b.service) || elsewhere(c, ns, root), func() requirement.Finding {
-					return requirement.Finding{
-						Result: root.Result, Object: o, Path: b.path, Cause: "service " + shape(b.service, root),
-						Message: fmt.Sprintf("%s leads to the Service %s/%s, which is not rendered here", o.Key(), ns, b.service),
-						Want:    "a Service that the same condition renders",
-					}
-				})
-				continue
-			}
-			c.Assert(b.port == nil || hasPort(svc, b.port), func() requirement.Finding {
-				return requirement.Finding{
-					Result: root.Result, Object: o, Path: b.path, Cause: "port " + shape(b.service, root),
-					Message: fmt.Sprintf("%s leads to port %v of %s, which has no such port", o.Key(), b.port, svc.Key()),
-					Want:    "a port of the Service, by number or name",
-				}
-			})
+	for _, r := range all {
+		if r.Result == nil || r.Remote {
+			continue
+		}
+		for _, o := range r.Objects {
+			judgeBackends(c, r, o, services, customs)
 		}
 	}
 	if c.Assertions == 0 {
 		c.Skip("no Ingress or route is rendered here")
+	}
+}
+
+func judgeBackends(c *requirement.Check, r *render.Release, o *render.Object, services map[string]*render.Object, customs []string) {
+	for _, b := range backendsOf(o) {
+		ns := b.namespace
+		if ns == "" {
+			ns = namespaceOf(r, o)
+		}
+		svc := services[ns+"/"+b.service]
+		if svc == nil {
+			svc = c.PlatformServices()[ns+"/"+b.service]
+		}
+		if svc == nil {
+			c.Assert(made(customs, b.service) || elsewhere(c, ns, r), func() requirement.Finding {
+				return requirement.Finding{
+					Result: r.Result, Object: o, Path: b.path, Cause: "service " + shape(b.service, r),
+					Message: fmt.Sprintf("%s leads to the Service %s/%s, which is not rendered here", o.Key(), ns, b.service),
+					Want:    "a Service that the same condition renders",
+				}
+			})
+			continue
+		}
+		c.Assert(b.port == nil || hasPort(svc, b.port), func() requirement.Finding {
+			return requirement.Finding{
+				Result: r.Result, Object: o, Path: b.path, Cause: "port " + shape(b.service, r),
+				Message: fmt.Sprintf("%s leads to port %v of %s, which has no such port", o.Key(), b.port, svc.Key()),
+				Want:    "a port of the Service, by number or name",
+			}
+		})
 	}
 }
 
