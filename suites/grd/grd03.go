@@ -83,7 +83,7 @@ type hookRun struct {
 	o     *render.Object
 	hook  string
 	ns    string
-	scope *requirement.Grants // nil where nothing is known of it
+	scope *Grants // nil where nothing is known of it
 	// deadline of the Job, 0 for none.
 	deadline time.Duration
 
@@ -116,7 +116,7 @@ func judgeHook(c *requirement.Check, r *render.Result, o *render.Object, hook st
 	}
 	pod := requirement.Map(o.Object, "spec", "template", "spec")
 	if account, _ := pod["serviceAccountName"].(string); account != "" {
-		h.scope = requirement.GrantsTo(r, h.ns, account)
+		h.scope = GrantsTo(r, h.ns, account)
 		if h.scope.Partial || h.scope.Empty() {
 			h.scope = nil
 		}
@@ -131,7 +131,7 @@ func judgeHook(c *requirement.Check, r *render.Result, o *render.Object, hook st
 			}
 			at := []string{"spec", "template", "spec", list, fmt.Sprint(i), field}
 			h.elsewhere = kubeconfig.MatchString(text) || slices.ContainsFunc(requirement.List(container, "env"), func(v any) bool { return requirement.Field(v, "name") == "KUBECONFIG" })
-			sum += h.judgeScript(requirement.ParseShell(text, plainEnv(container)), at)
+			sum += h.judgeScript(ParseShell(text, plainEnv(container)), at)
 		}
 	}
 	if len(h.unbounded) > 0 {
@@ -204,7 +204,7 @@ func plainEnv(container any) map[string]string {
 
 // judgeScript judges a script and returns how long every run of it may wait,
 // at the least.
-func (h *hookRun) judgeScript(s *requirement.Script, at []string) time.Duration {
+func (h *hookRun) judgeScript(s *Script, at []string) time.Duration {
 	var sum time.Duration
 	for _, l := range s.Loops {
 		endless := l.Endless()
@@ -216,7 +216,7 @@ func (h *hookRun) judgeScript(s *requirement.Script, at []string) time.Duration 
 		})
 	}
 	for _, c := range s.Commands {
-		k, ok := requirement.ReadKubectl(c)
+		k, ok := ReadKubectl(c)
 		if !ok {
 			continue
 		}
@@ -242,12 +242,12 @@ func (h *hookRun) judgeScript(s *requirement.Script, at []string) time.Duration 
 
 // lingers tells whether a wait may take long: a deletion only of what is not
 // gone at once, and only where the hook may look at it.
-func (h *hookRun) lingers(k *requirement.Kubectl) bool {
+func (h *hookRun) lingers(k *Kubectl) bool {
 	if k.Verb != "delete" {
 		return true
 	}
-	return slices.ContainsFunc(k.Targets, func(t requirement.Target) bool {
-		res := requirement.ResourceOf(t.Resource)
+	return slices.ContainsFunc(k.Targets, func(t Target) bool {
+		res := ResourceOf(t.Resource)
 		if !res.Lingers && !k.Foreground() {
 			return false
 		}
@@ -257,14 +257,14 @@ func (h *hookRun) lingers(k *requirement.Kubectl) bool {
 
 // single is the target as kubectl asks for it when it waits: each object by its
 // name.
-func single(t requirement.Target) requirement.Target {
+func single(t Target) Target {
 	if !t.Named {
 		t.Named, t.NameKnown = true, false
 	}
 	return t
 }
 
-func resources(k *requirement.Kubectl) string {
+func resources(k *Kubectl) string {
 	var out []string
 	for _, t := range k.Targets {
 		if !slices.Contains(out, t.Resource) {
@@ -274,7 +274,7 @@ func resources(k *requirement.Kubectl) string {
 	return strings.Join(out, ",")
 }
 
-func (h *hookRun) allows(k *requirement.Kubectl, verb string, res requirement.Resource, t requirement.Target) bool {
+func (h *hookRun) allows(k *Kubectl, verb string, res Resource, t Target) bool {
 	ns := k.Namespace
 	if ns == "" && k.NamespaceKnown {
 		ns = h.ns
@@ -286,12 +286,12 @@ func (h *hookRun) allows(k *requirement.Kubectl, verb string, res requirement.Re
 }
 
 // judgeVerbs asserts that a call of kubectl is granted.
-func (h *hookRun) judgeVerbs(k *requirement.Kubectl, at []string) {
+func (h *hookRun) judgeVerbs(k *Kubectl, at []string) {
 	if h.scope == nil || k.Remote {
 		return
 	}
 	for _, t := range k.Targets {
-		res := requirement.ResourceOf(t.Resource)
+		res := ResourceOf(t.Resource)
 		if !res.GroupKnown && !h.scope.Knows(res) {
 			continue // a short name, or a kind: nothing says which resource it is
 		}

@@ -1,9 +1,10 @@
-package requirement
+package grd
 
 import (
 	"slices"
 
 	"proofplane/fixtures/render"
+	"proofplane/suites/requirement"
 )
 
 // Grants are the rules that a release gives to one service account.
@@ -34,23 +35,23 @@ func GrantsTo(r *render.Result, namespace, account string) *Grants {
 		if b.GroupVersionKind().Group != group || !cluster && b.GetKind() != "RoleBinding" {
 			continue
 		}
-		applies := slices.ContainsFunc(List(b.Object, "subjects"), func(s any) bool {
-			switch Field(s, "kind") {
+		applies := slices.ContainsFunc(requirement.List(b.Object, "subjects"), func(s any) bool {
+			switch requirement.Field(s, "kind") {
 			case "ServiceAccount":
-				in, _ := Field(s, "namespace").(string)
+				in, _ := requirement.Field(s, "namespace").(string)
 				if in == "" && !cluster {
 					in = ns(b)
 				}
-				return Field(s, "name") == account && in == namespace
+				return requirement.Field(s, "name") == account && in == namespace
 			case "Group":
-				return slices.Contains([]any{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}, Field(s, "name"))
+				return slices.Contains([]any{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}, requirement.Field(s, "name"))
 			}
 			return false
 		})
 		if !applies {
 			continue
 		}
-		kind, name := Nested(b.Unstructured, "roleRef", "kind"), Nested(b.Unstructured, "roleRef", "name")
+		kind, name := requirement.Nested(b.Unstructured, "roleRef", "kind"), requirement.Nested(b.Unstructured, "roleRef", "name")
 		found := false
 		for _, role := range r.Objects {
 			if role.GroupVersionKind().Group != group || role.GetKind() != kind || role.GetName() != name || kind == "Role" && ns(role) != ns(b) {
@@ -64,7 +65,7 @@ func GrantsTo(r *render.Result, namespace, account string) *Grants {
 			if cluster {
 				scope = ""
 			}
-			for _, rule := range List(role.Object, "rules") {
+			for _, rule := range requirement.List(role.Object, "rules") {
 				g.rules = append(g.rules, grant{scope, stringsAt(rule, "apiGroups"), stringsAt(rule, "resources"), stringsAt(rule, "resourceNames"), stringsAt(rule, "verbs")})
 			}
 		}
@@ -75,7 +76,7 @@ func GrantsTo(r *render.Result, namespace, account string) *Grants {
 
 func stringsAt(v any, key string) []string {
 	var out []string
-	for _, x := range List(v, key) {
+	for _, x := range requirement.List(v, key) {
 		if s, ok := x.(string); ok {
 			out = append(out, s)
 		}

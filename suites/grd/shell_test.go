@@ -1,4 +1,4 @@
-package requirement
+package grd
 
 import (
 	"fmt"
