@@ -97,7 +97,7 @@ func knownReleases(c *requirement.Check, all []*render.Release) map[string]bool 
 	known[root.Input.Namespace+"/"+root.Input.Release] = true
 	for _, r := range all {
 		if r.Via != nil {
-			known[namespaceOf(r.Parent, r.Via)+"/"+r.Via.GetName()] = true
+			known[r.Parent.NamespaceOf(r.Via)+"/"+r.Via.GetName()] = true
 		}
 	}
 	if c.Subject.Chart != c.Tree.TenantChart() {
@@ -112,7 +112,7 @@ func knownReleases(c *requirement.Check, all []*render.Release) map[string]bool 
 			known[owner+"/"+m.Name] = true
 			for _, r := range c.Engine.Closure(c.Input(m, requirement.Situation{Namespace: owner}, c.Fill(m))) {
 				if r.Via != nil {
-					known[namespaceOf(r.Parent, r.Via)+"/"+r.Via.GetName()] = true
+					known[r.Parent.NamespaceOf(r.Via)+"/"+r.Via.GetName()] = true
 				}
 			}
 		}
@@ -120,19 +120,12 @@ func knownReleases(c *requirement.Check, all []*render.Release) map[string]bool 
 	return known
 }
 
-func namespaceOf(r *render.Release, o *render.Object) string {
-	if ns := o.GetNamespace(); ns != "" {
-		return ns
-	}
-	return r.Input.Namespace
-}
-
 func judgeDependsOn(c *requirement.Check, r *render.Release, hr *render.Object, known map[string]bool) {
 	for i, d := range requirement.List(hr.Object, "spec", "dependsOn") {
 		name, _ := requirement.Field(d, "name").(string)
 		ns, _ := requirement.Field(d, "namespace").(string)
 		if ns == "" {
-			ns = namespaceOf(r, hr)
+			ns = r.NamespaceOf(hr)
 		}
 		c.Assert(known[ns+"/"+name], func() requirement.Finding {
 			return requirement.Finding{

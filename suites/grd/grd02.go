@@ -113,7 +113,14 @@ func judgeGRD02(_ context.Context, c *requirement.Check) {
 	all := c.Engine.Closure(in)
 	var refusal *render.Failure
 	for _, r := range all {
-		if r.Result != nil && r.Failure != nil && refusal == nil {
+		if r.Result == nil || r.Failure == nil {
+			continue
+		}
+		if r.Failure.Kind != render.FailFailure && r.Failure.Kind != render.SchemaFailure {
+			c.Block("%s does not render, which is no refusal: %s", r.Chain(), r.Failure.Error())
+			return
+		}
+		if refusal == nil {
 			refusal = r.Failure
 		}
 	}

@@ -288,11 +288,7 @@ func (e *Env) findServices() map[string]*render.Object {
 				if o.GetKind() != "Service" {
 					continue
 				}
-				ns := o.GetNamespace()
-				if ns == "" {
-					ns = r.Input.Namespace
-				}
-				out[ns+"/"+o.GetName()] = o
+				out[r.NamespaceOf(o)+"/"+o.GetName()] = o
 			}
 		}
 	}

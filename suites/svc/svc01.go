@@ -118,7 +118,7 @@ func judgeSVC01(_ context.Context, c *requirement.Check) {
 			continue
 		}
 		for _, o := range r.Objects {
-			if o.GetKind() != "Service" || o.GroupVersionKind().Group != "" || namespaceOf(r, o) != r.Input.Namespace {
+			if o.GetKind() != "Service" || o.GroupVersionKind().Group != "" || r.NamespaceOf(o) != r.Input.Namespace {
 				continue // in another namespace a Service selects what is there already
 			}
 			services++

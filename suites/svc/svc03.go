@@ -49,7 +49,7 @@ func judgeSVC03(_ context.Context, c *requirement.Check) {
 		for _, o := range r.Objects {
 			switch {
 			case o.GetKind() == "Service":
-				services[namespaceOf(r, o)+"/"+o.GetName()] = o
+				services[r.NamespaceOf(o)+"/"+o.GetName()] = o
 			case !requirement.Builtin(o.Unstructured) && !render.IsHelmRelease(o.Unstructured):
 				customs = append(customs, o.GetName())
 			}
@@ -72,7 +72,7 @@ func judgeBackends(c *requirement.Check, r *render.Release, o *render.Object, se
 	for _, b := range backendsOf(o) {
 		ns := b.namespace
 		if ns == "" {
-			ns = namespaceOf(r, o)
+			ns = r.NamespaceOf(o)
 		}
 		svc := services[ns+"/"+b.service]
 		if svc == nil {
@@ -96,13 +96,6 @@ func judgeBackends(c *requirement.Check, r *render.Release, o *render.Object, se
 			}
 		})
 	}
-}
-
-func namespaceOf(r *render.Release, o *render.Object) string {
-	if ns := o.GetNamespace(); ns != "" {
-		return ns
-	}
-	return r.Input.Namespace
 }
 
 // made tells whether a Service carries the name of a custom resource, as those

@@ -18,7 +18,7 @@ var VAL02 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bugs: charts that broke in the middle of a template when a value, or what the platform injects, was not there",
 	Axes:      "every chart, pairwise over its gates and situations, with the values that the platform injects and without",
-	How:       "renders the chart; it must give objects or end in a message of its own. A template that breaks, one that does not parse, and a chart that cannot be read fail",
+	How:       "renders the chart, and with its values those that it installs; each must give objects or end in a message of its own. A template that breaks, one that does not parse, and a chart that cannot be read fail",
 	Fix:       "give a default for what may be absent, or refuse it with fail or required",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		var p requirement.Plan
@@ -54,18 +54,33 @@ func judgeVAL02(_ context.Context, c *requirement.Check) {
 	if c.Get("injected") == requirement.None {
 		in = c.BareInput(chart, c.Point)
 	}
-	f := c.Engine.Render(in).Failure
+	all := c.Engine.Closure(in)
+	f := all[0].Failure
 	if f != nil && f.Kind == render.SchemaFailure {
 		c.Skip("the schema refuses the values: %s", f.Message)
 		return
 	}
+	judgeRenders(c, chart.Dir, f, "")
+	if c.Get("injected") == requirement.None {
+		return // asked of each chart by itself
+	}
+	for _, r := range all[1:] {
+		// What a release takes from objects that come at run time is not there yet.
+		if r.Result != nil && len(r.Missing) == 0 && (r.Failure == nil || r.Failure.Kind != render.SchemaFailure) {
+			judgeRenders(c, r.Input.Chart, r.Failure, " ("+r.Chain()+")")
+		}
+	}
+}
+
+// judgeRenders asserts that a chart rendered, or refused its values in words.
+func judgeRenders(c *requirement.Check, dir string, f *render.Failure, where string) {
 	c.Assert(f == nil || f.Kind == render.FailFailure && strings.TrimSpace(f.Message) != "", func() requirement.Finding {
 		if f.Kind == render.FailFailure {
-			return requirement.Finding{Place: f.Place(), Cause: "no message", Message: "the chart refuses the values without a message", Want: "a message that names the value"}
+			return requirement.Finding{Chart: dir, Place: f.Place(), Cause: "no message", Message: "the chart refuses the values without a message", Want: "a message that names the value"}
 		}
 		return requirement.Finding{
-			Place: f.Place(), Cause: "breaks " + path.Base(f.File) + " " + f.Message,
-			Message: "the chart breaks instead of rendering or refusing: " + f.Message,
+			Chart: dir, Place: f.Place(), Cause: "breaks " + path.Base(f.File) + " " + f.Message,
+			Message: "the chart breaks instead of rendering or refusing" + where + ": " + f.Message,
 			Want:    "a render, or a message that names the value",
 		}
 	})

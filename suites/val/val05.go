@@ -432,7 +432,6 @@ func arrives(c *requirement.Check, a, b *render.Result, changed map[render.Key]b
 	return false
 }
 
-
 // schemaPlace is where a leaf stands in the schema of the chart, or of the
 // definition where the chart has none.
 func schemaPlace(c *requirement.Check, l schemaLeaf) string {
