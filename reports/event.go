@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -60,8 +62,43 @@ type Finding struct {
 	Chart       string `json:"chart,omitempty"`  // folder in the tree
 	Object      string `json:"object,omitempty"` // Kind namespace/name
 	Place       string `json:"place,omitempty"`  // file:line in the tree
-	Message     string `json:"message"`
-	Want        string `json:"want,omitempty"` // what would satisfy the requirement
+	// Through is the file:line of a shared helper that emitted the field, where
+	// Place is its caller.
+	Through string `json:"through,omitempty"`
+	Message string `json:"message"`
+	Want    string `json:"want,omitempty"` // what would satisfy the requirement
+	// Severity is must or should; where it is empty, that of the requirement.
+	// Only must breaks conformance.
+	Severity string `json:"severity,omitempty"`
+	// Also are further places that the same cause shows at, without that of the
+	// finding itself, in the order in which they were seen.
+	Also []Instance `json:"also,omitempty"`
+}
+
+// Instance is a place at which the cause of a finding shows.
+type Instance struct {
+	Chart  string `json:"chart,omitempty"`  // folder in the tree
+	Object string `json:"object,omitempty"` // Kind namespace/name
+	Place  string `json:"place,omitempty"`  // file:line in the tree
+}
+
+// Instance is the place that the finding itself names.
+func (f Finding) Instance() Instance { return Instance{f.Chart, f.Object, f.Place} }
+
+// Add notes one more instance. An object of the same kind at the same place of
+// the same chart is the same one: names differ between situations.
+func (f *Finding) Add(more Instance) {
+	same := func(have Instance) bool {
+		return have.Chart == more.Chart && have.Place == more.Place && kindOf(have.Object) == kindOf(more.Object)
+	}
+	if !same(f.Instance()) && !slices.ContainsFunc(f.Also, same) {
+		f.Also = append(f.Also, more)
+	}
+}
+
+func kindOf(object string) string {
+	kind, _, _ := strings.Cut(object, " ")
+	return kind
 }
 
 // Component is something that took part in the run, real or simulated.

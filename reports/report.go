@@ -59,6 +59,27 @@ func (q *RequirementOf) failed() bool {
 	return q.Counts[Fail]+q.Counts[Fixed]+q.Counts[Expired] > 0
 }
 
+// breaks says whether a case shows that the requirement does not hold, in what
+// must hold.
+func (q *RequirementOf) breaks() bool {
+	return slices.ContainsFunc(q.Cases, func(c Case) bool { return c.breaks(q.Severity) })
+}
+
+// breaks says whether a case fails in what must hold. severity is that of its
+// requirement, which a finding has that states none.
+func (c Case) breaks(severity string) bool {
+	switch c.Verdict {
+	case Fail, Fixed, Expired:
+	default:
+		return false
+	}
+	return len(c.Findings) == 0 && severity == must ||
+		slices.ContainsFunc(c.Findings, func(f Finding) bool { return cmp.Or(f.Severity, severity) == must })
+}
+
+// must is the severity of what breaks conformance.
+const must = "must"
+
 // Reason is why cases were not judged.
 type Reason struct {
 	Verdict Verdict `json:"verdict"`
@@ -75,6 +96,16 @@ type Cause struct {
 	Cases []string `json:"cases"` // names, in the order of the plan
 	// Command judges the first of them again, as a POSIX shell reads it.
 	Command string `json:"command"`
+}
+
+// join adds what another case says of the same cause.
+func (c *Cause) join(f Finding) {
+	if f.Severity == must {
+		c.Severity = must
+	}
+	for _, more := range append([]Instance{f.Instance()}, f.Also...) {
+		c.Add(more)
+	}
 }
 
 // Build makes the report of a stream: one run first, each requirement once and
@@ -174,11 +205,15 @@ func (q *RequirementOf) sum(command string) {
 			reasons[k].Cases++
 		}
 		for _, f := range c.Findings {
+			f.Severity = cmp.Or(f.Severity, q.Severity)
 			g := groups[f.Fingerprint]
 			if g == nil {
 				g = &group{cause: &Cause{Finding: f}}
+				g.cause.Also = slices.Clone(f.Also)
 				groups[f.Fingerprint] = g
 				keys = append(keys, f.Fingerprint)
+			} else {
+				g.cause.join(f)
 			}
 			if n := len(g.cause.Cases); n > 0 && g.cause.Cases[n-1] == c.Name {
 				continue
@@ -214,7 +249,7 @@ func (r *Report) judge() {
 	failed, judged := false, false
 	undecided := r.Incomplete != "" || len(r.Subject.Problems) > 0 || r.Counts[Error]+r.Counts[Blocked] > 0
 	for _, q := range r.Requirements {
-		failed = failed || q.Severity == "must" && q.failed()
+		failed = failed || q.breaks()
 		judged = judged || len(q.Cases) > q.Counts[Skipped]
 	}
 	switch {

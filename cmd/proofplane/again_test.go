@@ -54,7 +54,7 @@ func TestCommandOfAFindingShowsItAgain(t *testing.T) {
 				q2 := again.Requirements[0]
 				found := false
 				for _, g := range q2.Findings {
-					found = found || g.Finding == f.Finding
+					found = found || g.Fingerprint == f.Fingerprint && g.Place == f.Place && g.Message == f.Message
 				}
 				if q2.ID != q.ID || q2.Cases[0].Name != f.Cases[0] || !found {
 					t.Errorf("%s\nshows %+v, want %+v", f.Command, q2.Findings, f.Finding)

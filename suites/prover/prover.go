@@ -58,8 +58,10 @@ const (
 type Row struct {
 	Fault   string   `json:"fault"`
 	Name    string   `json:"name"`
-	Names   []string `json:"requirements"` // those that must go red, as far as they were judged
-	Cells   []Cell   `json:"cells"`        // by the order of the catalogue
+	Names   []string `json:"requirements"`     // those that must go red, as far as they were judged
+	Should  []string `json:"should,omitempty"` // those of them that find it as should alone
+	Twin    string   `json:"twin,omitempty"`   // the fault that this one only looks like
+	Cells   []Cell   `json:"cells"`            // by the order of the catalogue
 	Err     string   `json:"error,omitempty"`
 	Verdict Verdict  `json:"verdict"`
 
@@ -190,7 +192,7 @@ func (s Selection) pick(catalog []*requirement.Requirement, all []*faults.Fault)
 	var unknown []string
 	for _, f := range all {
 		ids[f.ID] = true
-		for _, r := range f.Requirements {
+		for _, r := range slices.Concat(f.Requirements, f.Should) {
 			if !known[r] && !slices.Contains(unknown, r) {
 				unknown = append(unknown, r)
 			}
@@ -231,6 +233,7 @@ type prover struct {
 // tally is what the cases of one requirement said.
 type tally struct {
 	cases, failed, passed int
+	severity              requirement.Severity // the highest of the findings
 	findings              []reports.Finding
 	err, blocked, skipped string // first reason of each
 }
@@ -295,6 +298,9 @@ func (t *tally) add(c *reports.Case) {
 	case reports.Fail:
 		t.failed++
 		for _, f := range c.Findings {
+			if t.severity != requirement.Must {
+				t.severity = requirement.Severity(f.Severity)
+			}
 			if !slices.ContainsFunc(t.findings, func(have reports.Finding) bool { return have.Fingerprint == f.Fingerprint }) {
 				t.findings = append(t.findings, f)
 			}
@@ -340,10 +346,14 @@ func (p *prover) pristine(ctx context.Context, workers int) (int, error) {
 // row judges the platform with a fault in it.
 func (p *prover) row(ctx context.Context, f *faults.Fault, workers int) *Row {
 	start := time.Now()
-	row := &Row{Fault: f.ID, Name: f.Name, Cells: []Cell{}, Names: []string{}}
+	row := &Row{Fault: f.ID, Name: f.Name, Twin: f.Twin, Cells: []Cell{}, Names: []string{}}
 	defer func() { row.Nanoseconds = time.Since(start).Nanoseconds() }()
 	for _, r := range p.catalog {
-		if slices.Contains(f.Requirements, r.ID) {
+		switch {
+		case slices.Contains(f.Should, r.ID):
+			row.Should = append(row.Should, r.ID)
+			fallthrough
+		case slices.Contains(f.Requirements, r.ID):
 			row.Names = append(row.Names, r.ID)
 		}
 	}
@@ -357,7 +367,14 @@ func (p *prover) row(ctx context.Context, f *faults.Fault, workers int) *Row {
 		return row
 	}
 	for _, r := range p.catalog {
-		row.Cells = append(row.Cells, cells(r.ID, tallies[r.ID], slices.Contains(f.Requirements, r.ID))...)
+		var want requirement.Severity
+		switch {
+		case slices.Contains(f.Should, r.ID):
+			want = requirement.Should
+		case slices.Contains(f.Requirements, r.ID):
+			want = r.Severity
+		}
+		row.Cells = append(row.Cells, cells(r.ID, tallies[r.ID], want)...)
 	}
 	switch {
 	case len(row.of(Missed))+len(row.of(Stray)) > 0:
@@ -371,10 +388,16 @@ func (p *prover) row(ctx context.Context, f *faults.Fault, workers int) *Row {
 }
 
 // cells are what is to be said of a requirement: one outcome, and that some
-// cases could not be judged.
-func cells(id string, t *tally, named bool) []Cell {
+// cases could not be judged. want is the severity with which the fault names it,
+// empty where it does not.
+func cells(id string, t *tally, want requirement.Severity) []Cell {
 	var out []Cell
+	named := want != ""
 	switch {
+	case t.failed > 0 && named && want == requirement.Must && t.severity != want:
+		out = append(out, Cell{Requirement: id, Outcome: Missed, Reason: "it finds it as should, and it is a must", Findings: t.findings, Cases: t.failed})
+	case t.failed > 0 && named && t.severity != want:
+		out = append(out, Cell{Requirement: id, Outcome: Stray, Reason: "it finds it as must, and it is a should", Findings: t.findings, Cases: t.failed})
 	case t.failed > 0 && named:
 		out = append(out, Cell{Requirement: id, Outcome: Caught, Findings: t.findings, Cases: t.failed})
 	case t.failed > 0:

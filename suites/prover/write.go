@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,7 +21,9 @@ func (r *Row) summary() string {
 			parts = append(parts, fmt.Sprintf("%s %s", o, strings.Join(ids, " ")))
 		}
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && r.Twin != "" {
+		parts = []string{"harmless twin of " + r.Twin + ": nothing is red, as it should be"}
+	} else if len(parts) == 0 {
 		parts = []string{"nothing that was asked for is red, as it should be"}
 	}
 	return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), round(time.Duration(r.Nanoseconds)))
@@ -44,7 +47,7 @@ func (g *Grid) Table(w io.Writer) error {
 		if r.Verdict == Proven {
 			proven++
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.Fault, ids(r.Names), ids(r.of(Caught)), ids(r.of(Stray)), r.Verdict)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.Fault, r.names(), ids(r.of(Caught)), ids(r.of(Stray)), r.Verdict)
 	}
 	fmt.Fprintln(tw)
 	fmt.Fprintln(tw, "REQUIREMENT\tTURNED RED BY")
@@ -88,6 +91,22 @@ func (g *Grid) Table(w io.Writer) error {
 	fmt.Fprintf(&b, "\n%s: %d of %d faults, %d of %d requirements\n", strings.ToUpper(string(g.Verdict)), proven, len(g.Rows), red, len(g.Requirements))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// names are the requirements that a fault names, with the severity where it is
+// should, or what it is a twin of.
+func (r *Row) names() string {
+	if r.Twin != "" {
+		return "(twin of " + r.Twin + ")"
+	}
+	var out []string
+	for _, n := range r.Names {
+		if slices.Contains(r.Should, n) {
+			n += "(should)"
+		}
+		out = append(out, n)
+	}
+	return ids(out)
 }
 
 func ids(list []string) string {

@@ -17,8 +17,9 @@ import (
 	"proofplane/suites/matrix"
 )
 
-// Severity says what a failure means: Must breaks conformance, Should is
-// reported.
+// Severity says what a finding means: Must breaks conformance, Should is
+// reported. A requirement has the one that its findings have unless its How text
+// states a rule.
 type Severity string
 
 // The severities.
@@ -160,14 +161,26 @@ type Finding struct {
 	Subject string
 	Message string
 	Want    string
+	// Severity of this finding; the requirement's where it is empty.
+	Severity Severity
 	// Cause tells findings apart that are about the same object; findings of
 	// one requirement, chart, template and cause are one, in whatever situation
 	// they show.
 	Cause string
+	// Root, where it is set, stands for chart, template and cause: all findings
+	// of the requirement with the same root are one, with a list of the objects
+	// and charts that show it.
+	Root string
+	// AtCaller takes a field that a shared helper emits to the line that calls
+	// the helper: what is wrong is what it was given.
+	AtCaller bool
 }
 
 func (c *Check) report(f Finding) {
-	r := reports.Finding{Chart: f.Chart, Place: f.Place, Object: f.Subject, Message: f.Message, Want: f.Want}
+	r := reports.Finding{Chart: f.Chart, Place: f.Place, Object: f.Subject, Message: f.Message, Want: f.Want, Severity: string(f.Severity)}
+	if r.Severity == "" {
+		r.Severity = string(c.Requirement.Severity)
+	}
 	template := ""
 	if f.Object != nil {
 		template = f.Object.Template
@@ -176,6 +189,9 @@ func (c *Check) report(f Finding) {
 		}
 		if r.Place == "" && f.Result != nil {
 			r.Place = c.Engine.Locate(f.Result, f.Object, f.Path...)
+			if f.AtCaller {
+				r.Place, r.Through = c.Engine.LocateCall(f.Result, f.Object, f.Path...)
+			}
 		}
 	}
 	if r.Chart == "" {
@@ -186,10 +202,20 @@ func (c *Check) report(f Finding) {
 			r.Chart = c.Case.Subject.Chart.Dir
 		}
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.Requirement.ID, r.Chart, template, f.Cause}, "\x00")))
+	id := []string{c.Requirement.ID, r.Chart, template, f.Cause}
+	if f.Root != "" {
+		id = []string{c.Requirement.ID, f.Root}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(id, "\x00")))
 	r.Fingerprint = hex.EncodeToString(sum[:8])
-	for _, have := range c.Findings {
-		if have.Fingerprint == r.Fingerprint {
+	for i := range c.Findings {
+		if have := &c.Findings[i]; have.Fingerprint == r.Fingerprint {
+			if f.Root != "" {
+				have.Add(r.Instance())
+			}
+			if r.Severity == string(Must) {
+				have.Severity = r.Severity
+			}
 			return
 		}
 	}
