@@ -39,7 +39,7 @@ var ETCD05 = &requirement.Requirement{
 }
 
 func judgeETCD05(_ context.Context, c *requirement.Check) {
-	all, ok := c.Closure(c.SweepInput(c.Subject.Chart, c.Point))
+	all, ok := c.Whole(c.SweepInput(c.Subject.Chart, c.Point))
 	if !ok {
 		return
 	}

@@ -78,6 +78,19 @@ func (c *Check) Closure(in render.Input) ([]*render.Release, bool) {
 	return all, c.usable(all[0].Result)
 }
 
+// Whole is Closure for a case that is about what is not there: a document that is
+// no YAML may hold it, so that the case is blocked; VAL-04 judges that.
+func (c *Check) Whole(in render.Input) ([]*render.Release, bool) {
+	all, ok := c.Closure(in)
+	for _, r := range all {
+		if ok && r.Result != nil && len(r.YAML) > 0 {
+			c.Block("a document is not strict YAML: %s", firstLine(r.YAML[0].Error()))
+			return all, false
+		}
+	}
+	return all, ok
+}
+
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s
@@ -161,9 +174,6 @@ func (e *Env) Served(hr *unstructured.Unstructured) *tree.Definition {
 	return e.Tree.ChartDefinition(a.Chart)
 }
 
-// Looks tells whether a template of the chart looks objects up.
-func (e *Env) Looks(c *tree.Chart) bool { return e.Mentions(c, "lookup ") }
-
 // BareInput is SweepInput without the values that the platform injects.
 func (e *Env) BareInput(c *tree.Chart, p matrix.Point) render.Input {
 	in := e.SweepInput(c, p)
@@ -174,36 +184,5 @@ func (e *Env) BareInput(c *tree.Chart, p matrix.Point) render.Input {
 			break
 		}
 	}
-	return in
-}
-
-// Wanted are Secrets and ConfigMaps that a render looks up and does not find, as
-// a user or the platform's operator may have made them.
-func (e *Env) Wanted(in render.Input) []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
-	for _, k := range e.Engine.Lookups(in) {
-		if k.Name == "" || k.Group != "" || in.State.Get(k) != nil {
-			continue
-		}
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": k.Kind, "metadata": map[string]any{"name": k.Name, "namespace": k.Namespace}}}
-		switch k.Kind {
-		case "Secret":
-			o.Object["data"] = map[string]any{"demo.toml": "ZGVtbw=="}
-		case "ConfigMap":
-			o.Object["data"] = map[string]any{"demo.toml": "demo"}
-		default:
-			continue
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// DayTwo returns the render of a release that is there already: an upgrade, on
-// a cluster that holds what the first render made.
-func (e *Env) DayTwo(in render.Input) render.Input {
-	first := e.Engine.Render(in)
-	in.State = in.State.With(render.Applied(first)...)
-	in.Upgrade = true
 	return in
 }

@@ -24,8 +24,9 @@ type Env struct {
 
 	lazies
 
-	mu    sync.Mutex
-	gates map[string]*once[[]Gate]
+	mu      sync.Mutex
+	gates   map[string]*once[[]Gate]
+	lookups map[string]*once[[]Lookup]
 }
 
 type once[T any] struct {
@@ -35,7 +36,7 @@ type once[T any] struct {
 
 // NewEnv returns the environment of a tree.
 func NewEnv(t *tree.Tree, seed int64) *Env {
-	e := &Env{Tree: t, Engine: render.NewEngine(t, seed), gates: map[string]*once[[]Gate]{}}
+	e := &Env{Tree: t, Engine: render.NewEngine(t, seed), gates: map[string]*once[[]Gate]{}, lookups: map[string]*once[[]Lookup]{}}
 	e.initLazies()
 	return e
 }

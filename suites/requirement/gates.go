@@ -188,7 +188,8 @@ const (
 )
 
 // Sweep is the matrix of situations for a chart: its gates, where its modules
-// come from, and whether the cluster serves the platform's APIs; pairwise.
+// come from, whether the cluster serves the platform's APIs, and whether it holds
+// what the chart looks up; pairwise.
 func (e *Env) Sweep(c *tree.Chart) matrix.Matrix {
 	m := matrix.Matrix{Pairwise: true}
 	if c.Application {
@@ -198,23 +199,33 @@ func (e *Env) Sweep(c *tree.Chart) matrix.Matrix {
 	for _, g := range e.Gates(c) {
 		m.Axes = append(m.Axes, matrix.Axis{Name: g.Name(), Values: g.Values})
 	}
+	if axes := e.lookupAxes(c); len(axes) > 0 {
+		m.Axes = append(m.Axes, axes...)
+		m.Where = func(p matrix.Point) bool { return !e.contradicts(c, p) }
+	}
 	return m
 }
 
 // SweepInput returns how a chart is rendered at a point of its sweep, with
 // more values laid over.
 func (e *Env) SweepInput(c *tree.Chart, p matrix.Point, more ...map[string]any) render.Input {
+	values := e.filled(c, p)
+	for _, g := range e.Gates(c) {
+		if v := p.Get(g.Name()); v != "" {
+			values = render.MergeValues(values, g.Layer(v))
+		}
+	}
+	in := e.Input(c, e.sweepSituation(p), append([]map[string]any{values}, more...)...)
+	return e.looked(c, in, p)
+}
+
+// sweepSituation is what surrounds a chart at a point of its sweep.
+func (e *Env) sweepSituation(p matrix.Point) Situation {
 	s := Situation{Offline: p.Get(APIsAxis) == noAPIs, Modules: map[string]string{}}
 	if v := p.Get(ModulesAxis); v != "" {
 		for _, m := range e.Tree.Profile.Injected.Modules {
 			s.Modules[m] = v
 		}
 	}
-	values := e.Fill(c)
-	for _, g := range e.Gates(c) {
-		if v := p.Get(g.Name()); v != "" {
-			values = render.MergeValues(values, g.Layer(v))
-		}
-	}
-	return e.Input(c, s, append([]map[string]any{values}, more...)...)
+	return s
 }

@@ -305,6 +305,8 @@ type lazies struct {
 	kinds     func() *Kinds
 	scopes    func() *Scopes
 	services  func() map[string]*render.Object
+	alone     func() map[string]bool
+	defaults  func() []*render.Result
 }
 
 func (e *Env) initLazies() {
@@ -315,6 +317,8 @@ func (e *Env) initLazies() {
 	e.releases = sync.OnceValue(e.findReleases)
 	e.services = sync.OnceValue(e.findServices)
 	e.kinds = sync.OnceValue(e.findKinds)
+	e.alone = sync.OnceValue(e.findAlone)
+	e.defaults = sync.OnceValue(e.findDefaults)
 	e.scopes = sync.OnceValue(e.findScopes)
 }
 

@@ -107,7 +107,7 @@ func subset(a, b map[string]any) bool {
 }
 
 func judgeSVC01(_ context.Context, c *requirement.Check) {
-	all, ok := c.Closure(c.SweepInput(c.Subject.Chart, c.Point))
+	all, ok := c.Whole(c.SweepInput(c.Subject.Chart, c.Point))
 	if !ok {
 		return
 	}

@@ -36,7 +36,7 @@ type backend struct {
 }
 
 func judgeSVC03(_ context.Context, c *requirement.Check) {
-	all, ok := c.Closure(c.SweepInput(c.Subject.Chart, c.Point))
+	all, ok := c.Whole(c.SweepInput(c.Subject.Chart, c.Point))
 	if !ok {
 		return
 	}
