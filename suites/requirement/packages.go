@@ -307,6 +307,8 @@ type lazies struct {
 	services  func() map[string]*render.Object
 	alone     func() map[string]bool
 	defaults  func() []*render.Result
+
+	definitions func() *definitions
 }
 
 func (e *Env) initLazies() {
@@ -320,6 +322,7 @@ func (e *Env) initLazies() {
 	e.alone = sync.OnceValue(e.findAlone)
 	e.defaults = sync.OnceValue(e.findDefaults)
 	e.scopes = sync.OnceValue(e.findScopes)
+	e.definitions = sync.OnceValue(e.findDefinitions)
 }
 
 // PlatformSwitches are values of the platform chart, each with one of its

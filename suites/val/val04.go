@@ -2,7 +2,6 @@ package val
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 
@@ -24,8 +23,11 @@ var VAL04 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render, requirement.Plane},
 	Origin:    "field bugs: a key given twice that only some clusters saw, a version with a plus in a label that no test had",
 	Axes:      "every chart, pairwise over its gates, situations, what it looks up absent or present, and {version of the sources, version as a build stamps it}",
-	How:       "renders the chart and those that it installs; documents must be YAML without duplicate keys, objects without null leaves, and names, namespaces and labels legal",
-	Fix:       "quote, truncate or sanitise the value where it is written; give a default for what may be absent",
+	How: "renders the chart and those that it installs; documents must be YAML without duplicate keys, names, namespaces and labels legal, and objects without nulls. What becomes of a null is read from Kubernetes' own types and from the CustomResourceDefinitions that files of the tree hold. " +
+		"A null is a must where it changes the meaning: the field is required and has no default, so that the object is refused; it is a key of a map of strings (labels, annotations, data), which is there empty or not at all, an entry of another map of Kubernetes' own types, or an element of a list; or nothing there selects everything: the resourceNames of a rule of a Role or ClusterRole (an empty list too), podSelector, from and to of a NetworkPolicy. " +
+		"It is a should where the server drops it or fills in a default, as it does with an optional field of its own types and with one that a definition does not make nullable, and where no type is known. It is nothing where the definition makes the field nullable, and within spec.values of a HelmRelease, where it takes a default of the chart away: where it ends in an object of that chart, it is judged there, and shown at the line that gives it. " +
+		"All nulls in what a chart vendors from upstream are one should for the vendored chart, but for those that get an object refused or open a rule of RBAC",
+	Fix: "quote, truncate or sanitise the value where it is written; give a default for what may be absent, or leave the key out; put a rule with names behind a condition that there are some",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(*tree.Chart) bool { return true }, func(c *tree.Chart) matrix.Matrix {
 			m := e.Sweep(c)
@@ -47,7 +49,7 @@ func judgeVAL04(_ context.Context, c *requirement.Check) {
 	}
 	for _, rel := range all {
 		if rel.Result != nil {
-			judgeValid(c, rel.Result)
+			judgeValid(c, rel)
 		}
 	}
 	if c.Assertions == 0 {
@@ -55,37 +57,40 @@ func judgeVAL04(_ context.Context, c *requirement.Check) {
 	}
 }
 
-func judgeValid(c *requirement.Check, r *render.Result) {
+func judgeValid(c *requirement.Check, rel *render.Release) {
+	r := rel.Result
 	for _, f := range r.YAML {
 		c.Fail(requirement.Finding{Result: r, Place: f.Place(), Cause: "yaml " + path.Base(f.File) + f.Message, Message: "not strict YAML: " + f.Message, Want: "one value for each key, in well-formed YAML"})
 	}
+	vendored := map[string]*vendoredNulls{}
 	for _, o := range r.Objects {
-		var nulls [][]string
-		requirement.Walk(o.Object, func(p []string, v any) {
-			if v == nil && len(p) > 0 && !nullable(o, p) {
-				nulls = append(nulls, p)
-			}
-		})
-		c.Assert(len(nulls) == 0, func() requirement.Finding {
-			return requirement.Finding{
-				Result: r, Object: o, Path: nulls[0], Cause: "null",
-				Message: fmt.Sprintf("%s is null in %s", strings.Join(nulls[0], "."), o.Key()),
-				Want:    "a value, or no key",
-			}
-		})
+		judgeNulls(c, rel, o, vendored)
+		judgeNamesOfRules(c, r, o)
 		problems := requirement.Illegal(o.Unstructured)
 		c.Assert(len(problems) == 0, func() requirement.Finding {
 			p := problems[0]
-			return requirement.Finding{Result: r, Object: o, Path: p.Path, Cause: "illegal " + o.GetKind() + " " + strings.Join(p.Path, "."), Message: o.Key().String() + ": " + p.Message, Want: "a legal name or label"}
+			return requirement.Finding{
+				Result: r, Object: o, Path: p.Path, Cause: "illegal " + o.GetKind() + " " + strings.Join(p.Path, "."), Root: rootOfIllegal(c, r, o, p.Path),
+				Message: o.Key().String() + ": " + p.Message, Want: "a legal name or label",
+			}
 		})
+	}
+	for _, dir := range requirement.SortedKeys(vendored) {
+		vendored[dir].report(c, dir)
 	}
 }
 
-// nullable tells whether a null at a path is harmless: of a field that the
-// server fills itself, or within data that only the chart's own program reads.
-func nullable(o *render.Object, p []string) bool {
-	if o.GetKind() == "CustomResourceDefinition" {
-		return true // defaults and examples may be null; status is the server's
+// rootOfIllegal makes one finding of what one helper writes into many objects; it
+// is empty for what a template writes itself.
+func rootOfIllegal(c *requirement.Check, r *render.Result, o *render.Object, p []string) string {
+	if _, through := c.Engine.LocateCall(r, o, p...); through != "" {
+		return "illegal " + fileOf(through) + " " + p[len(p)-1]
 	}
-	return p[len(p)-1] == "creationTimestamp" || p[0] == "status"
+	return ""
+}
+
+// fileOf is a place without its line.
+func fileOf(place string) string {
+	file, _, _ := strings.Cut(place, ":")
+	return file
 }
