@@ -18,7 +18,8 @@ type FieldSchema struct {
 	// Custom is set where a CustomResourceDefinition is the type, and not one of
 	// Kubernetes' own.
 	Custom bool
-	// Required is set where an object without the field is not valid.
+	// Required is set where an object without the field is not valid; of an
+	// element of a list, where an empty one is not.
 	Required bool
 	// Nullable and Default are set where a null is legal, and where the server
 	// fills the field in.
@@ -75,8 +76,8 @@ func fieldOf(t reflect.Type, path []string) FieldSchema {
 			t = t.Elem()
 		}
 		s = FieldSchema{Known: true}
-		if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-			return FieldSchema{} // written as its own code likes
+		if ownCode(t) {
+			return FieldSchema{}
 		}
 		switch t.Kind() {
 		case reflect.Struct:
@@ -84,7 +85,7 @@ func fieldOf(t reflect.Type, path []string) FieldSchema {
 			if !ok {
 				return FieldSchema{} // the server drops it
 			}
-			s.Required = required && !laxTypes[t.Name()+"."+key]
+			s.Required = required && !laxTypes[t.Name()+"."+key] || needsFields(f)
 			s.All = allTypes[t.Name()+"."+key]
 			t = f
 		case reflect.Map:
@@ -92,12 +93,34 @@ func fieldOf(t reflect.Type, path []string) FieldSchema {
 			s.MapKey, s.Text = true, t.Kind() == reflect.String || t == reflect.TypeFor[[]byte]()
 		case reflect.Slice:
 			t = t.Elem()
-			s.Element = true
+			s.Element, s.Text, s.Required = true, t.Kind() == reflect.String, needsFields(t)
 		default:
 			return FieldSchema{}
 		}
 	}
 	return s
+}
+
+// ownCode tells whether a type is read by code of its own, as quantities and
+// times are: what its fields say does not count.
+func ownCode(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// needsFields tells whether an empty value of a struct lacks a field that is
+// required.
+func needsFields(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct || ownCode(t) {
+		return false
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key != "" && key != "status" && !strings.Contains(options, "omit") && !laxTypes[t.Name()+"."+key] || needsFields(f.Type) && key != "status" {
+			return true
+		}
+	}
+	return false
 }
 
 // fieldNamed finds a field by its name in JSON, in the structs that are written

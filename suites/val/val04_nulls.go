@@ -70,12 +70,14 @@ func effectOf(s requirement.FieldSchema, p []string, element bool) (e effect, ok
 		return effect{"all", must, false, "nothing there selects everything"}, true
 	case s.Default:
 		return effect{"default", should, false, "the API server puts the default there"}, true
-	case element && s.Custom, element && s.Known:
+	case element && (s.Custom || s.Required):
 		return effect{"element", must, true, "the API server refuses a list with such an element"}, true
 	case element:
-		return effect{"element", must, false, "a list keeps it as an element"}, true
-	case s.Required:
+		return effect{"element", must, false, "it stays in the list as an empty element"}, true
+	case s.Required && s.Custom:
 		return effect{"required", must, true, "the type requires a value, so the API server refuses the object"}, true
+	case s.Required:
+		return effect{"required", must, true, "the type requires a value, and the API server takes an empty one for it or refuses the object"}, true
 	case s.MapKey && s.Text && s.Custom:
 		return effect{"key", must, false, "the API server drops a key without a value"}, true
 	case s.MapKey && !s.Custom, !s.Known && labelAt(p):
