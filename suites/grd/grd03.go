@@ -29,7 +29,7 @@ var GRD03 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bugs: a tenant's deletion hung because the role of its cleanup hook lacked watch, which kubectl needs to wait for what it deleted; and never gave up because that wait had no bound",
 	Axes:      "every chart that renders hooks, pairwise over its gates, the source of its modules, and the APIs of the cluster",
-	How:       "reads the shell scripts of hook Jobs. Judged of the sentence: waits and roles. A wait (kubectl delete of what does not go at once, kubectl rollout status, a loop that nothing ends) needs a bound of its own or of the Job; in a delete hook the bounds that every run spends add up to no more than the timeout of the release: the longest that a chart states for it, else five minutes. What kubectl does needs its verbs in the roles that the chart binds to the Job's service account: get, list, watch, delete, patch; a delete that waits needs get, list and watch, but does without where get is not granted: it does not wait then. What a script does not say plainly is not judged",
+	How:       "reads the shell scripts of hook Jobs. Judged of the sentence: waits and roles. A wait (kubectl delete of what does not go at once, kubectl rollout status, a loop that nothing ends) needs a bound of its own or of the Job; in a delete hook the bounds that every run spends add up to no more than the timeout of the release: the longest that a chart states for it, else five minutes. What kubectl does needs its verbs in the roles that the chart binds to the Job's service account: get, list, watch, delete, patch; a delete that waits needs get, list and watch, but does without where get is not granted: it does not wait then. What a script does not say plainly is not judged. must where a hook may run for ever or longer than its release, or lacks a verb that it fails without; should where a wait lacks watch alone: kubectl lists once more whenever its watch is refused, and so still sees the end; all such hooks are one finding",
 	Fix:       "give the wait a --timeout or --wait=false, and the Job activeDeadlineSeconds; grant get, list and watch on what a hook waits for",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return embeds(e.Tree, c, hookAnnotation) }, e.Sweep, "no chart renders hooks"), nil
@@ -92,6 +92,7 @@ type hookRun struct {
 
 	unbounded []call
 	missing   map[string][]call // by the verbs
+	polls     []call            // that wait without watch
 }
 
 // call is a call of kubectl that is at fault.
@@ -99,12 +100,13 @@ type call struct {
 	what string // delete pvc
 	line int
 	at   []string // path of the script
+	res  Resource
 }
 
 func list(calls []call) string {
 	var out []string
 	for _, c := range calls {
-		out = append(out, fmt.Sprintf("kubectl %s (line %d of its script)", c.what, c.line))
+		out = append(out, fmt.Sprintf("kubectl %s (line %d)", c.what, c.line))
 	}
 	return strings.Join(out, ", ")
 }
@@ -139,7 +141,14 @@ func judgeHook(c *requirement.Check, r *render.Result, o *render.Object, hook st
 	}
 	for _, verbs := range requirement.SortedKeys(h.missing) {
 		calls := h.missing[verbs]
-		h.Fail(h.finding(calls[0].at, "verbs "+verbs, fmt.Sprintf("calls %s, and the roles of its service account do not grant %s there", list(calls), verbs), "rules that grant "+verbs+"; a delete that waits needs get, list and watch"))
+		f := h.finding(calls[0].at, "verbs "+verbs, fmt.Sprintf("calls %s, and the roles of its service account do not grant %s there: the hook fails, or waits in vain", list(calls), verbs), "rules that grant "+verbs+"; a delete that waits needs get, list and watch")
+		f.Place = h.rulePlace(calls[0].res)
+		h.Fail(f)
+	}
+	if len(h.polls) > 0 {
+		f := h.finding(h.polls[0].at, "", fmt.Sprintf("calls %s, and the roles of its service account do not grant watch there: kubectl lists again and again instead, up to half a minute apart", list(h.polls)), "watch beside list in the rule")
+		f.Severity, f.Root, f.Place = requirement.Should, "watch", h.rulePlace(h.polls[0].res)
+		h.Fail(f)
 	}
 	if sum > 0 && strings.Contains(hook, "delete") {
 		if h.deadline > 0 {
@@ -231,7 +240,7 @@ func (h *hookRun) judgeScript(s *Script, at []string) time.Duration {
 		}
 		h.Assertions++
 		if !bounded && h.deadline == 0 {
-			h.unbounded = append(h.unbounded, call{k.Verb + " " + resources(k), k.Line, at})
+			h.unbounded = append(h.unbounded, call{what: k.Verb + " " + resources(k), line: k.Line, at: at})
 		}
 		if bounded && !k.Sometimes {
 			sum += d
@@ -335,11 +344,20 @@ func (h *hookRun) judgeVerbs(k *Kubectl, at []string) {
 			}
 		}
 		h.Assertions++
-		if len(missing) > 0 {
-			verbs := strings.Join(missing, ", ")
-			h.missing[verbs] = append(h.missing[verbs], call{k.Verb + " " + t.Resource, k.Line, at})
+		lacks := strings.Join(missing, ", ")
+		switch c := (call{k.Verb + " " + t.Resource, k.Line, at, res}); {
+		case lacks == "watch" && slices.Contains(waiting, lacks):
+			h.polls = append(h.polls, c)
+		case lacks != "":
+			h.missing[lacks] = append(h.missing[lacks], c)
 		}
 	}
+}
+
+// rulePlace is the line of the rule that a verb on a resource belongs into.
+func (h *hookRun) rulePlace(res Resource) string {
+	role, path := h.scope.Where(res)
+	return h.Engine.Locate(h.r, role, path...)
 }
 
 func (h *hookRun) finding(at []string, cause, message, want string) requirement.Finding {

@@ -98,6 +98,7 @@ func TestGRD03(t *testing.T) {
 		{name: "too long", verbs: all, script: "kubectl delete pvc a --timeout=200s\nkubectl delete pvc b --timeout=200s", want: []string{"may wait for 6m40s"}},
 		{name: "too long in one branch only", verbs: all, script: "if x; then\nkubectl delete pvc a --timeout=200s\nelse\nkubectl delete pvc b --timeout=200s\nfi\nkubectl delete pvc c --timeout=200s"},
 		{name: "no watch", verbs: "get, list, delete", script: "kubectl delete pvc a --timeout=90s", want: []string{"do not grant watch"}},
+		{name: "no list to wait with", verbs: "get, watch, delete", script: "kubectl delete pvc a --timeout=90s", want: []string{"do not grant list"}},
 		{name: "may not look, so does not wait", verbs: "delete", script: "kubectl delete pvc a"},
 		{name: "no list for a selector", verbs: "get, delete", script: "kubectl delete pvc -l a=b --wait=false", want: []string{"do not grant list"}},
 		{name: "no delete", verbs: "get, list, watch", script: "kubectl delete pvc a --timeout=9s", want: []string{"do not grant delete"}},
@@ -125,11 +126,26 @@ func TestGRD03(t *testing.T) {
 			}
 			for i, text := range tt.want {
 				f := c.Findings[i]
+				if should := f.Severity == "should"; should != (text == "do not grant watch") {
+					t.Errorf("severity %s of %q", f.Severity, text)
+				}
 				if !strings.Contains(f.Message, text) || !strings.HasPrefix(f.Place, "packages/apps/db/templates/hook.yaml:") {
 					t.Errorf("finding %+v, want %q", f, text)
 				}
 			}
 		})
+	}
+}
+
+// No list of names is a rule for every object, however it is written.
+func TestGRD03AnyName(t *testing.T) {
+	for _, names := range []string{"", "resourceNames: null, ", "resourceNames: , ", "resourceNames: [], "} {
+		m := tree03("get, list, watch, delete", "", "kubectl delete secret b").(fstest.MapFS)
+		f := m["packages/apps/db/templates/hook.yaml"]
+		f.Data = []byte(strings.Replace(string(f.Data), "resourceNames: [a], ", names, 1))
+		if c := judged03(t, m)[0]; c.Verdict != reports.Pass {
+			t.Errorf("%q: %s %+v", names, c.Verdict, c.Findings)
+		}
 	}
 }
 

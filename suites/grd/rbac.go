@@ -2,6 +2,7 @@ package grd
 
 import (
 	"slices"
+	"strconv"
 
 	"proofplane/fixtures/render"
 	"proofplane/suites/requirement"
@@ -16,6 +17,8 @@ type Grants struct {
 }
 
 type grant struct {
+	role                            *render.Object
+	index                           int    // among the rules of the role
 	namespace                       string // "" for the whole cluster
 	groups, resources, names, verbs []string
 }
@@ -65,8 +68,8 @@ func GrantsTo(r *render.Result, namespace, account string) *Grants {
 			if cluster {
 				scope = ""
 			}
-			for _, rule := range requirement.List(role.Object, "rules") {
-				g.rules = append(g.rules, grant{scope, stringsAt(rule, "apiGroups"), stringsAt(rule, "resources"), stringsAt(rule, "resourceNames"), stringsAt(rule, "verbs")})
+			for i, rule := range requirement.List(role.Object, "rules") {
+				g.rules = append(g.rules, grant{role, i, scope, stringsAt(rule, "apiGroups"), stringsAt(rule, "resources"), stringsAt(rule, "resourceNames"), stringsAt(rule, "verbs")})
 			}
 		}
 		g.Partial = g.Partial || !found
@@ -92,6 +95,13 @@ func (g *Grants) Knows(res Resource) bool {
 	return slices.ContainsFunc(g.rules, func(r grant) bool { return r.covers(res) })
 }
 
+// Where is the rule that a verb on the resource belongs into: the first that
+// names it, else the first of all.
+func (g *Grants) Where(res Resource) (role *render.Object, path []string) {
+	r := g.rules[max(0, slices.IndexFunc(g.rules, func(r grant) bool { return r.covers(res) }))]
+	return r.role, []string{"rules", strconv.Itoa(r.index), "verbs"}
+}
+
 func (r grant) covers(res Resource) bool {
 	has := func(list []string, want ...string) bool {
 		return slices.ContainsFunc(list, func(s string) bool { return s == "*" || slices.Contains(want, s) })
@@ -103,7 +113,8 @@ func (r grant) covers(res Resource) bool {
 }
 
 // Allows tells whether a verb on a target is granted in a namespace; "" stands
-// for all of them. What is not known of the target is taken to be granted.
+// for all of them. What is not known of the target is taken to be granted. A rule
+// whose resourceNames are absent, null or empty allows every object.
 func (g *Grants) Allows(verb string, res Resource, t Target, namespace string, known bool) bool {
 	return slices.ContainsFunc(g.rules, func(r grant) bool {
 		switch {
