@@ -20,7 +20,7 @@ var ETCD01 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render, requirement.Plane},
 	Origin:    "review of the ComputePlane module: a tenant without etcd got Services without backends, and later Jobs that wait for objects which never appear",
 	Axes:      "every chart whose objects, nested ones included, need the datastore; pairwise over its gates and the APIs of the cluster",
-	How:       "renders the chart with the datastore and without: each release that has an object which needs it may render nothing but its beacon without it",
+	How:       "renders the chart with the datastore and without: each release that has an object which needs it may render nothing but its beacon without it. must, once a template, for what waits, leads nowhere or cannot start: a kind that needs the datastore, a HelmRelease, an object with pods, a Service with a selector, a reference to an object that is left out; should, once a chart, for what then lies idle: accounts, roles, settings, hooks of a deletion",
 	Fix:       "gate the template on the datastore reference of the namespace, as the beacon is",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application && needsDatastore(e, c) }, func(c *tree.Chart) matrix.Matrix {
@@ -98,6 +98,7 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 		return
 	}
 	told := false
+	state := newBare(c.Env, with, without)
 	for _, r := range without {
 		if r.Remote || r.Result == nil {
 			continue
@@ -106,8 +107,8 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 		if !needing[r.Chain()] {
 			continue
 		}
-		beacon := false
 		rest := map[string][]*render.Object{}
+		beacon := false
 		for _, o := range r.Objects {
 			if isBeacon(c.Env, o) {
 				beacon = true
@@ -116,16 +117,7 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 			}
 		}
 		for _, template := range requirement.SortedKeys(rest) {
-			o, n := rest[template][0], len(rest[template])
-			more := ""
-			if n > 1 {
-				more = fmt.Sprintf(" (and %d more of this template)", n-1)
-			}
-			c.Fail(requirement.Finding{
-				Result: r.Result, Object: o, Cause: "rendered",
-				Message: fmt.Sprintf("%s%s is rendered on a tenant without %s, where the control plane that it needs cannot appear", o.Key(), more, c.Tree.Profile.Datastore.Module),
-				Want:    "nothing but the beacon *" + c.Tree.Profile.Datastore.Beacon.Suffix,
-			})
+			judgeTemplate(c, r, state, rest[template])
 		}
 		c.Assert(beacon, func() requirement.Finding { return noBeacon(c, r) })
 	}
@@ -133,4 +125,37 @@ func judgeETCD01(_ context.Context, c *requirement.Check) {
 		// What installs the release has left it out: then it has to say so itself.
 		c.Assert(told, func() requirement.Finding { return noBeacon(c, without[0]) })
 	}
+}
+
+// judgeTemplate reports what a template renders without the datastore: what
+// waits in vain, else, with those of all such templates, what lies idle.
+func judgeTemplate(c *requirement.Check, r *render.Release, state *bare, objects []*render.Object) {
+	module, suffix := c.Tree.Profile.Datastore.Module, c.Tree.Profile.Datastore.Beacon.Suffix
+	var first *render.Object
+	waits := 0
+	for _, o := range objects {
+		if state.awaits(o) == "" {
+			continue
+		}
+		if waits++; first == nil {
+			first = o
+		}
+	}
+	if first == nil {
+		c.Fail(requirement.Finding{
+			Result: r.Result, Object: objects[0], Path: []string{"kind"}, AtCaller: true, Root: "idle " + r.Input.Chart, Severity: requirement.Should,
+			Message: fmt.Sprintf("%s is rendered on a tenant without %s and lies idle: the cluster that it is for cannot appear", objects[0].Key(), module),
+			Want:    "nothing but the beacon *" + suffix,
+		})
+		return
+	}
+	more := ""
+	if waits > 1 {
+		more = fmt.Sprintf(" (and %d more of this template)", waits-1)
+	}
+	c.Fail(requirement.Finding{
+		Result: r.Result, Object: first, Path: []string{"kind"}, AtCaller: true, Cause: "rendered",
+		Message: fmt.Sprintf("%s%s is rendered on a tenant without %s: %s", first.Key(), more, module, state.awaits(first)),
+		Want:    "nothing but the beacon *" + suffix,
+	})
 }
