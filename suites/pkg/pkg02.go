@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"sort"
-	"strings"
 
 	"proofplane/suites/matrix"
 	"proofplane/suites/requirement"
@@ -21,7 +19,7 @@ var PKG02 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bugs: a preset that left all its packages blocked, a release that waits for a component no source lists, a package that could be switched off below others",
 	Axes:      "presets × optional packages none or all; every package that another one needs, disabled; the sources and definitions of the tree as a whole",
-	How:       "renders the platform chart and compares the packages that it emits with the tree's sources: variants exist, dependencies are emitted too, component charts and values files are there. Definitions' chart references must name an artifact that the sources produce. With a needed package disabled, the render must fail naming both",
+	How:       "renders the platform chart and compares the packages that it emits with the tree's sources: variants exist, dependencies are emitted too, component charts and values files are there. Definitions' chart references must name an artifact that the sources produce. With a needed package disabled, the render must fail naming both, or leave out what needs it; packages are disabled worst first. must where a preset as it is shipped is not complete, a name leads nowhere, or a refusal names nothing; should for a source that no preset emits, which is an add-on until the tree says otherwise, all in one finding; should for what is left waiting below a disabled package, one finding each: whoever disables it chose to, and enabling it mends it",
 	Fix:       "emit the missing package, name the component in its source, or refuse the combination in the platform chart",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		if len(e.Tree.Packages) == 0 {
@@ -41,27 +39,6 @@ var PKG02 = &requirement.Requirement{
 		return p, nil
 	},
 	Judge: judgePKG02,
-}
-
-// neededPackages are the packages that another emitted one depends on.
-func neededPackages(e *requirement.Env) []string {
-	set := map[string]bool{}
-	for _, preset := range e.PresetNames() {
-		p, err := e.Packages(requirement.PlatformSituation{Preset: preset})
-		if err != nil {
-			continue
-		}
-		for _, n := range p.Names() {
-			if _, v := p.Variant(e, n); v != nil {
-				for _, d := range v.DependsOn {
-					if p.Get(d) != nil {
-						set[d] = true
-					}
-				}
-			}
-		}
-	}
-	return requirement.SortedKeys(set)
 }
 
 func judgePKG02(_ context.Context, c *requirement.Check) {
@@ -104,7 +81,7 @@ func judgePreset(c *requirement.Check) {
 			if src != nil {
 				what = fmt.Sprintf("its source has no variant %q", requirement.Nested(o.Unstructured, "spec", "variant"))
 			}
-			return requirement.Finding{Result: p.Result, Object: o, Path: []string{"spec", "variant"}, Cause: name, Message: fmt.Sprintf("package %s is emitted, but %s", name, what), Want: "a variant of a package source"}
+			return requirement.Finding{Result: p.Result, Object: o, Path: []string{"spec", "variant"}, AtCaller: true, Cause: name, Message: fmt.Sprintf("package %s is emitted, but %s", name, what), Want: "a variant of a package source"}
 		})
 		if v == nil {
 			continue
@@ -112,7 +89,7 @@ func judgePreset(c *requirement.Check) {
 		for _, d := range v.DependsOn {
 			c.Assert(p.Get(d) != nil, func() requirement.Finding {
 				return requirement.Finding{
-					Result: p.Result, Object: o, Cause: "depends on " + d,
+					Result: p.Result, Object: o, Path: []string{"metadata", "name"}, AtCaller: true, Root: "not emitted " + d,
 					Message: fmt.Sprintf("package %s depends on %s, which preset %s does not emit: it never becomes ready", name, d, s.Preset),
 					Want:    fmt.Sprintf("%s emitted too, or no dependency on it (%s:%d)", d, src.File, v.Line),
 				}
@@ -209,73 +186,19 @@ func judgeReach(c *requirement.Check) {
 		c.Block("no preset renders a package")
 		return
 	}
+	var lost []string
+	for _, src := range c.Tree.Packages {
+		if !emitted[src.Name] {
+			lost = append(lost, src.Name)
+		}
+	}
 	for _, src := range c.Tree.Packages {
 		c.Assert(emitted[src.Name], func() requirement.Finding {
 			return requirement.Finding{
-				Place: fmt.Sprintf("%s:%d", src.File, src.Line), Subject: c.Tree.Profile.Sources.Kind + " " + src.Name, Cause: "reach " + src.Name,
-				Message: fmt.Sprintf("no preset emits the package %s, not even as an optional one", src.Name),
-				Want:    "a bundle that emits it",
+				Place: fmt.Sprintf("%s:%d", src.File, src.Line), Subject: c.Tree.Profile.Sources.Kind + " " + src.Name, Severity: requirement.Should, Root: "reach",
+				Message: fmt.Sprintf("no preset emits %s, not even as optional: nobody gets %s by the platform chart", count(len(lost), "package", lost), oneOrMore(len(lost), "it", "them")),
+				Want:    "a bundle that emits the package, if it is no add-on",
 			}
 		})
-	}
-}
-
-// judgeDisabled disables a package that others need.
-func judgeDisabled(c *requirement.Check) {
-	name := c.Get("package")
-	for _, preset := range c.PresetNames() {
-		whole, err := c.Packages(requirement.PlatformSituation{Preset: preset})
-		if err != nil || whole.Get(name) == nil {
-			continue
-		}
-		dependants := map[string]bool{}
-		for _, n := range whole.Names() {
-			if _, v := whole.Variant(c.Env, n); v != nil {
-				for _, d := range v.DependsOn {
-					dependants[n] = dependants[n] || d == name
-				}
-			}
-		}
-		var needing []string
-		for n, needs := range dependants {
-			if needs && n != name {
-				needing = append(needing, n)
-			}
-		}
-		sort.Strings(needing)
-		if len(needing) == 0 {
-			continue
-		}
-		p, err := c.Packages(requirement.PlatformSituation{Preset: preset, Disable: name})
-		if err != nil {
-			named := false
-			for _, n := range needing {
-				named = named || strings.Contains(err.Error(), n)
-			}
-			c.Assert(named && strings.Contains(err.Error(), name), func() requirement.Finding {
-				return requirement.Finding{
-					Chart: c.Tree.Profile.PlatformChart, Place: c.Tree.Profile.PlatformChart, Cause: "refusal",
-					Message: fmt.Sprintf("disabling %s is refused without naming it and what needs it: %v", name, err),
-					Want:    "both packages in the message",
-				}
-			})
-			continue
-		}
-		var left []string
-		for _, n := range needing {
-			if p.Get(n) != nil {
-				left = append(left, n)
-			}
-		}
-		c.Assert(len(left) == 0, func() requirement.Finding {
-			return requirement.Finding{
-				Chart: c.Tree.Profile.PlatformChart, Place: c.Engine.Locate(p.Result, p.Get(left[0])), Subject: p.Get(left[0]).Key().String(), Cause: "disabled",
-				Message: fmt.Sprintf("disabling %s leaves %d packages that depend on it (%s) blocked for ever, and nothing says so", name, len(left), strings.Join(left[:min(3, len(left))], ", ")),
-				Want:    "a refusal that names both, or the dependants left out too",
-			}
-		})
-	}
-	if c.Assertions == 0 {
-		c.Skip("nothing that is emitted needs %s", name)
 	}
 }
