@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"proofplane/fixtures/render"
@@ -26,7 +24,7 @@ var PKG05 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bugs: the PROXY protocol switch was written to a component without an install block, and dropped; the overcommit ratios were lost when the bundles were split",
 	Axes:      "every way to install the platform, with every optional package and every switch of the platform chart turned over; every value of the platform chart, by its first key",
-	How:       "each component that an emitted package sets values for must be one of its variant, with an install block: nothing else becomes a release. Each value of the platform chart is changed, in every preset, with everything switched on, and beside every alternative that the comments of the values file name, until the output of the platform chart changes or a template refuses the change; where nothing changes but the injected values, a chart or a program of the tree must name their key. A value that is read beside a lookup, or an empty mapping that is read, is believed",
+	How:       "each component that an emitted package sets values for must be one of its variant, with an install block: nothing else becomes a release. Each value of the platform chart is changed, in every preset, with everything switched on, and beside every alternative that the comments of the values file name, until the output of the platform chart changes or a template refuses the change; where nothing changes but the injected values, a chart or a program of the tree must name their key. A value that is read beside a lookup, or an empty mapping that is read, is believed. must where what is set is lost: for a component, or as a value of the platform that changes nothing; should where the injected values hold the same, so that only a line is too much",
 	Fix:       "hand the value over where the component is installed, or through the injected values; remove a value that nothing reads",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		names := e.InstallNames()
@@ -85,11 +83,16 @@ func judgeComponentValues(c *requirement.Check) {
 					if i >= 0 {
 						why = fmt.Sprintf("it has no install block (%s:%d)", src.File, variant.Components[i].Line)
 					}
-					return requirement.Finding{
-						Result: pk.Result, Object: o, Path: []string{"spec", "components", component, "values"}, Cause: name + " " + component,
+					f := requirement.Finding{
+						Result: pk.Result, Object: o, Path: []string{"spec", "components", component, "values"}, AtCaller: true, Cause: name + " " + component,
 						Message: fmt.Sprintf("package %s sets values for component %s, which no release receives: %s", name, component, why),
 						Want:    "values for components that are installed by themselves",
 					}
+					if contains(injectedValues(c.Env, pk.Result), requirement.Field(o.Object, "spec", "components", component, "values")) {
+						f.Severity, f.Want = requirement.Should, "no second way for these values"
+						f.Message += "; the same values reach it with the injected ones"
+					}
+					return f
 				})
 			}
 		}
@@ -97,6 +100,30 @@ func judgeComponentValues(c *requirement.Check) {
 	if values == 0 {
 		c.Skip("no package sets values for a component here")
 	}
+}
+
+// injectedValues are the values that the platform injects into every release, as
+// its chart renders them.
+func injectedValues(e *requirement.Env, r *render.Result) map[string]any {
+	for _, o := range r.Objects {
+		if o.GetKind() == "Secret" && o.GetName() == e.Tree.Profile.Injected.Secret {
+			return valuesIn(o, e.Tree.Profile.Injected.Key)
+		}
+	}
+	return nil
+}
+
+// contains tells whether every value of part is one of whole, at the same path.
+func contains(whole, part any) bool {
+	p, ok := part.(map[string]any)
+	if !ok {
+		return reflect.DeepEqual(whole, part)
+	}
+	w, ok := whole.(map[string]any)
+	for k, v := range p {
+		ok = ok && w[k] != nil && contains(w[k], v)
+	}
+	return ok
 }
 
 // judgePlatformValues changes every value below one key of the platform
@@ -152,167 +179,6 @@ func judgePlatformValues(c *requirement.Check) {
 	if c.Assertions == 0 {
 		c.Skip("there is no value below this key")
 	}
-}
-
-// platformLeaf is a value of the platform chart.
-type platformLeaf struct {
-	path   []string
-	line   int
-	others []any // what it is changed to, likely ones first
-	blank  bool  // an empty string
-	free   bool  // an empty mapping
-	on     any   // what switches it on: true for false, an alternative
-	named  []string
-}
-
-// quoted finds the alternatives in a comment: "a", "b", or a | b.
-var (
-	quoted = regexp.MustCompile(`"([A-Za-z0-9][A-Za-z0-9.-]*)"`)
-	barred = regexp.MustCompile(`([A-Za-z0-9.-]+)(?: \||$)`)
-)
-
-func platformLeaves(e *requirement.Env) ([]platformLeaf, string, error) {
-	file := path.Join(e.Tree.PlatformChart().Dir, "values.yaml")
-	data, err := e.Tree.Files.ReadFile(file)
-	if err != nil {
-		return nil, file, err
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, file, err
-	}
-	var packages []any
-	for _, src := range e.Tree.Packages {
-		packages = append(packages, src.Name)
-	}
-	var out []platformLeaf
-	var walk func(n *yaml.Node, p []string)
-	walk = func(n *yaml.Node, p []string) {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, v := n.Content[i], n.Content[i+1]
-			at := append(slices.Clone(p), key.Value)
-			if v.Kind == yaml.MappingNode && len(v.Content) > 0 {
-				walk(v, at)
-				continue
-			}
-			l := platformLeaf{path: at, line: key.Line}
-			var value any
-			if v.Decode(&value) != nil {
-				continue
-			}
-			for _, m := range quoted.FindAllStringSubmatch(key.HeadComment+" "+v.LineComment, 6) {
-				l.named = append(l.named, m[1])
-			}
-			if strings.Contains(v.LineComment, " | ") {
-				for _, m := range barred.FindAllStringSubmatch(v.LineComment, 6) {
-					l.named = append(l.named, m[1])
-				}
-			}
-			l.change(value)
-			if _, ok := value.([]any); ok {
-				l.others = append(l.others, packages)
-			}
-			out = append(out, l)
-		}
-	}
-	if len(doc.Content) > 0 && doc.Content[0].Kind == yaml.MappingNode {
-		walk(doc.Content[0], nil)
-	}
-	return out, file, nil
-}
-
-const probe = "proofplane"
-
-// change fills in what a value is changed to.
-func (l *platformLeaf) change(value any) {
-	switch v := value.(type) {
-	case bool:
-		l.others = []any{!v, v} // a preset may hold either
-		if !v {
-			l.on = true
-		}
-		l.named = nil
-	case int:
-		l.others = []any{v + 1}
-	case float64:
-		l.others = []any{v + 1}
-	case string:
-		l.named = slices.DeleteFunc(l.named, func(n string) bool { return n == v })
-		l.blank = v == ""
-		if l.blank {
-			l.named = nil // examples, not alternatives
-		}
-		l.others = []any{v + probe}
-		for _, n := range l.named {
-			l.others = append(l.others, n)
-		}
-	case []any:
-		l.others = []any{append(slices.Clone(v), probe), append(slices.Clone(v), map[string]any{"name": probe})}
-	case map[string]any:
-		l.free = true
-		l.others = []any{map[string]any{probe: probe}, map[string]any{probe: map[string]any{probe: probe}}}
-	default:
-		l.blank = true
-		l.others = []any{probe, true, map[string]any{probe: probe}}
-	}
-}
-
-// platformContexts are the situations in which values may come alive: every
-// preset with all optional packages, as it is and with everything switched on
-// that can be.
-func platformContexts(e *requirement.Env, leaves []platformLeaf) []requirement.PlatformSituation {
-	var plain, most []requirement.PlatformSituation
-	for _, preset := range e.PresetNames() {
-		s := requirement.PlatformSituation{Preset: preset, Enabled: requirement.AllPackages}
-		if _, err := e.Packages(s); err != nil {
-			continue
-		}
-		plain = append(plain, s)
-		for _, l := range leaves {
-			if l.on == nil || l.path[0] == strings.Split(e.Tree.Profile.BundlesKey, ".")[0] {
-				continue
-			}
-			with := s
-			with.Values = render.MergeValues(s.Values, requirement.At(l.on, l.path...))
-			if _, err := e.Packages(with); err == nil {
-				s = with
-			}
-		}
-		most = append(most, s)
-	}
-	return append(plain, most...)
-}
-
-// besides are the contexts with a single other value changed, those that stand
-// near to a value first: a switch, an alternative, or a blank beside it.
-func besides(e *requirement.Env, contexts []requirement.PlatformSituation, leaves []platformLeaf, l platformLeaf) []requirement.PlatformSituation {
-	var out []requirement.PlatformSituation
-	add := func(s requirement.PlatformSituation, values map[string]any) {
-		s.Values = render.MergeValues(s.Values, values)
-		if _, err := e.Packages(s); err == nil {
-			out = append(out, s)
-		}
-	}
-	blanks := map[string]any{}
-	for _, o := range leaves {
-		if o.blank && len(o.path) == len(l.path) && slices.Equal(o.path[:len(o.path)-1], l.path[:len(l.path)-1]) {
-			blanks = render.MergeValues(blanks, requirement.At(probe, o.path...))
-		}
-	}
-	for _, s := range contexts {
-		if len(blanks) > 0 {
-			add(s, blanks)
-		}
-		for _, o := range leaves {
-			for _, n := range o.named {
-				add(s, requirement.At(n, o.path...))
-			}
-			if o.on != nil {
-				add(s, requirement.At(o.on, o.path...))
-			}
-		}
-	}
-	return out
 }
 
 // trusted tells whether a value that changes nothing is to be believed in all
@@ -381,12 +247,15 @@ func changes(e *requirement.Env, s requirement.PlatformSituation, values map[str
 
 // injectedIn returns the cluster values in the Secret that injects them.
 func injectedIn(o *render.Object, key, cluster string) map[string]any {
-	text := requirement.Nested(o.Unstructured, "stringData", key)
+	return requirement.Map(valuesIn(o, key), cluster)
+}
+
+func valuesIn(o *render.Object, key string) map[string]any {
 	values := map[string]any{}
-	if sigsyaml.Unmarshal([]byte(text), &values) != nil {
+	if sigsyaml.Unmarshal([]byte(requirement.Nested(o.Unstructured, "stringData", key)), &values) != nil {
 		return nil
 	}
-	return requirement.Map(values, cluster)
+	return values
 }
 
 // hasReader tells whether a chart other than the platform's, or a program of
