@@ -157,3 +157,52 @@ func TestPKG03ReferencePlatform(t *testing.T) {
 		t.Error("no case passed")
 	}
 }
+
+// The chart of a published application counts too, and where the provider needs
+// the publisher no edge is asked for.
+func TestPKG03Published(t *testing.T) {
+	published := map[string]string{
+		"packages/apps/app/Chart.yaml":                   "apiVersion: v2\nname: app\nversion: 0.0.0\n",
+		"packages/apps/app/values.yaml":                  "more: false\n",
+		"packages/apps/app/values.schema.json":           `{"type":"object","properties":{"more":{"type":"boolean","default":false}}}`,
+		"packages/apps/app/templates/widget.yaml":        "{{- if .Values.more }}\napiVersion: example.org/v1\nkind: Widget\nmetadata: {name: a}\n{{- end }}\n",
+		"packages/system/app-rd/Chart.yaml":              "apiVersion: v2\nname: app-rd\nversion: 0.0.0\n",
+		"packages/system/app-rd/cozyrds/app.yaml":        "kind: ApplicationDefinition\nmetadata: {name: app}\nspec:\n  application: {kind: App}\n  release: {prefix: app-, chartRef: {kind: ExternalArtifact, name: app-default-app}}\n",
+		"packages/core/platform/Chart.yaml":              "apiVersion: v2\nname: platform\nversion: 0.0.0\n",
+		"packages/core/platform/values-a.yaml":           "maker: true\n",
+		"packages/core/platform/values-b.yaml":           "maker: true\n",
+		"packages/core/platform/templates/packages.yaml": "{{- range $n := ternary (list \"app\" \"maker\") (list \"app\") .Values.maker }}\n---\napiVersion: cozystack.io/v1alpha1\nkind: Package\nmetadata: {name: {{ $n }}}\n{{- end }}\n",
+	}
+	const source = "packages/core/platform/sources/app.yaml"
+	app := func(needs string) string {
+		return source03("app", "  - name: default\n    dependsOn: ["+needs+"]\n    components:\n    - {name: app, path: apps/app}\n    - {name: app-rd, path: system/app-rd, install: {}}\n")
+	}
+	for name, tt := range map[string]struct {
+		change         map[string]string
+		severity, want string // "" where the case passes
+	}{
+		"with the edge":           {map[string]string{source: app("maker")}, "", ""},
+		"every preset emits both": {map[string]string{source: app("")}, "should", "dependsOn: maker"},
+		"one preset has it not":   {map[string]string{source: app(""), "packages/core/platform/values-b.yaml": "maker: false\n"}, "must", "maker emitted too"},
+		"an edge makes a circle": {map[string]string{source: app(""), "packages/core/platform/sources/maker.yaml": source03("maker",
+			"  - name: default\n    dependsOn: [app]\n    components:\n    - {name: maker, path: system/maker, install: {namespace: cozy-maker}}\n")}, "should", "does not depend on app"},
+	} {
+		files := map[string]string{}
+		for _, m := range []map[string]string{published, tt.change} {
+			for f, text := range m {
+				files[f] = text
+			}
+		}
+		c := judged03(t, packages03(files))["chart=app,variant=default"]
+		switch {
+		case c == nil:
+			t.Fatalf("%s: a package that publishes an application has no case", name)
+		case tt.want == "":
+			if c.Verdict != reports.Pass {
+				t.Errorf("%s: %s %s %+v", name, c.Verdict, c.Reason, c.Findings)
+			}
+		case len(c.Findings) != 1 || c.Findings[0].Severity != tt.severity || !strings.Contains(c.Findings[0].Want, tt.want):
+			t.Errorf("%s: %s %s %+v, want %s %q", name, c.Verdict, c.Reason, c.Findings, tt.severity, tt.want)
+		}
+	}
+}
