@@ -8,6 +8,14 @@ import (
 	"proofplane/suites/requirement"
 )
 
+// bothWays says how a tenant chart satisfies PKG-01 and PKG-04 at once.
+const bothWays = "Both hold where a message takes the place of the module's release: with the package absent the template renders a small ConfigMap whose data names the package, the bundle and the value to set, and nothing else changes; with no package API to ask it renders the release. The reference platform does so in " + exampleFile + ", define " + exampleDefine + ", for every module"
+
+const (
+	exampleFile   = "fixtures/platform/tree/packages/apps/tenant/templates/_helpers.tpl"
+	exampleDefine = "tenant.module"
+)
+
 // tenantInput returns how the tenant chart is rendered on an installation of
 // the platform, with one module switched on, or none.
 func tenantInput(e *requirement.Env, packages *requirement.Packages, offline bool, toggle string) render.Input {

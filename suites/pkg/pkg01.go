@@ -24,7 +24,7 @@ var PKG01 = &requirement.Requirement{
 	Origin:    "review of the ComputePlane module: the toggle ships in one bundle and its package in another, and a tenant retried a missing artifact for ever without a word",
 	Axes:      "every preset, whole and with one bundle off × every toggle of the tenant chart × the package API discoverable or not",
 	How:       "renders the platform chart for the packages of the installation, then the tenant chart on a cluster that has these. What the toggle adds must come from an artifact of an installed package; where it cannot, an object or a failure must name the package and the bundle. With no API to ask, the module must render",
-	Fix:       "look the package up where its API is served, and tell the user which package and bundle are missing",
+	Fix:       "look the package up where its API is served, and tell the user which package and bundle are missing. A chart that fails with that message satisfies this requirement and breaks PKG-04, for the whole tenant fails with it. " + bothWays,
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		installs, toggles, skip := modulePlan(e)
 		if skip != "" {

@@ -20,7 +20,7 @@ var PKG04 = &requirement.Requirement{
 	Origin:    "review of the ComputePlane module: the guard against the missing package fails the tenant chart, and with it the whole tenant",
 	Axes:      "every installation that lacks the package of a module × its toggle, the package API discoverable",
 	How:       "renders the tenant chart with all other modules on, without the missing one and with it: every object of the first must be in the second, unchanged but for what the module itself adds",
-	Fix:       "leave only the module out, and say so in an object or a condition instead of failing the chart",
+	Fix:       "leave only the module out, and say so in an object instead of failing the chart. Leaving it out in silence satisfies this requirement and breaks PKG-01, for nobody learns what is missing. " + bothWays,
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		installs, toggles, skip := modulePlan(e)
 		if skip != "" {
