@@ -305,6 +305,7 @@ type lazies struct {
 	kinds     func() *Kinds
 	scopes    func() *Scopes
 	services  func() map[string]*render.Object
+	injects   func() bool
 	alone     func() map[string]bool
 	defaults  func() []*render.Result
 
@@ -322,6 +323,7 @@ func (e *Env) initLazies() {
 	e.alone = sync.OnceValue(e.findAlone)
 	e.defaults = sync.OnceValue(e.findDefaults)
 	e.scopes = sync.OnceValue(e.findScopes)
+	e.injects = sync.OnceValue(e.findInjects)
 	e.definitions = sync.OnceValue(e.findDefinitions)
 }
 
