@@ -24,7 +24,7 @@ var SEC06 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render, requirement.Plane},
 	Origin:    "field bug: seven kinds of the catalogue were missing in the hand-kept list of the admin role, and nobody but super-admins could create them",
 	Axes:      "every published kind, at each level that may manage it; every role of the tenants' levels",
-	How:       "gathers the ClusterRoles that the charts of the tree render for the levels of tenants, with the rules that aggregate into them, and evaluates them as Kubernetes does: the level for applications must be able to create, update, patch and delete every published kind but tenants and their modules, the highest level those too. Each resource that such a role names in a group of the API must be the plural of a published kind, or one that the API serves in any case",
+	How:       "gathers the ClusterRoles that the charts of the tree render for the levels of tenants, with the rules that aggregate into them, and evaluates them as Kubernetes does: the level for applications must be able to create, update, patch and delete every published kind but tenants and their modules, the highest level those too. Each resource that such a role names in a group of the API must be the plural of a published kind, or one that the API serves in any case. A rule whose resourceNames are absent, null or empty is read as Kubernetes does: it is about every object. Must where a level cannot manage a published kind; should where a role names a kind that is not published, which grants nothing today; all such kinds of one role are one finding",
 	Fix:       "add the plural to the role, or take the name of what is gone out of it",
 	Plan:      planSEC06,
 	Judge:     judgeSEC06,
@@ -112,7 +112,7 @@ func judgeSEC06(_ context.Context, c *requirement.Check) {
 	c.Assert(len(missing) == 0, func() requirement.Finding {
 		f := requirement.Finding{
 			Result: role.result, Object: role.Object, Cause: d.Plural,
-			Message: fmt.Sprintf("level %s may not %s %s.%s: kind %s is published (%s), and no rule of ClusterRole %s allows that", c.Get("level"), strings.Join(missing, ", "), d.Plural, group, d.Kind, d.File, role.GetName()),
+			Message: fmt.Sprintf("level %s may not %s %s.%s: its users are offered the published kind %s and every attempt is forbidden", c.Get("level"), enumerate(missing, "or"), d.Plural, group, d.Kind),
 			Want:    fmt.Sprintf("every published kind within the rights of %s", c.Get("level")),
 		}
 		// The list that lacks it is where one looks.
@@ -128,17 +128,37 @@ func judgeSEC06(_ context.Context, c *requirement.Check) {
 // judgeNames asserts that a role names only resources that the API serves.
 func judgeNames(c *requirement.Check, r *role) {
 	served := servedResources(c.Env)
+	var gone []string
+	var first []string // path of the first that nothing publishes
 	for _, rule := range rulesOf(r) {
 		for _, n := range rule.named(served) {
-			c.Assert(slices.Contains(served[n.group], n.resource), func() requirement.Finding {
-				return requirement.Finding{
-					Result: r.result, Object: r.Object, Path: []string{"rules", rule.index, "resources", n.index}, Cause: n.resource,
-					Message: fmt.Sprintf("ClusterRole %s names %s.%s, which nothing publishes", r.GetName(), n.resource, n.group),
-					Want:    "the plurals of published kinds",
-				}
-			})
+			if slices.Contains(served[n.group], n.resource) {
+				c.Assert(true, nil)
+				continue
+			}
+			if name := n.resource + "." + n.group; !slices.Contains(gone, name) {
+				gone = append(gone, name)
+			}
+			if first == nil {
+				first = []string{"rules", rule.index, "resources", n.index}
+			}
 		}
 	}
+	if len(gone) > 0 {
+		c.Fail(requirement.Finding{
+			Result: r.result, Object: r.Object, Path: first, Cause: "not published " + r.GetName(), Severity: requirement.Should,
+			Message: fmt.Sprintf("ClusterRole %s names %s, which nothing publishes: who publishes such a kind some day gives its rights away unseen", r.GetName(), enumerate(gone, "and")),
+			Want:    "the plurals of published kinds alone",
+		})
+	}
+}
+
+// enumerate writes a list as people do: a, b and c.
+func enumerate(list []string, word string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
 }
 
 // servedResources are the resources of the API by group: of the published
@@ -230,7 +250,8 @@ func (s roleSet) rules(r *role, above []*role) []rule {
 	return out
 }
 
-// rule is one rule of a ClusterRole.
+// rule is one rule of a ClusterRole. It is about every object where names is
+// empty, and so where resourceNames is null.
 type rule struct {
 	of                              *role
 	index                           string
@@ -240,7 +261,7 @@ type rule struct {
 func rulesOf(r *role) []rule {
 	var out []rule
 	for i, v := range requirement.List(r.Object.Object, "rules") {
-		out = append(out, rule{r, fmt.Sprint(i), texts(v, "apiGroups"), texts(v, "resources"), texts(v, "resourceNames"), texts(v, "verbs")})
+		out = append(out, rule{r, fmt.Sprint(i), texts(v, "apiGroups"), texts(v, "resources"), resourceNames(v), texts(v, "verbs")})
 	}
 	return out
 }
@@ -251,6 +272,17 @@ func texts(v any, key string) []string {
 		if s, ok := x.(string); ok {
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// resourceNames are the objects that a rule is about. An item that is no text
+// restricts the rule to an object that cannot be, and lifts no restriction.
+func resourceNames(rule any) []string {
+	var out []string
+	for _, x := range requirement.List(rule, "resourceNames") {
+		s, _ := x.(string)
+		out = append(out, s)
 	}
 	return out
 }

@@ -108,13 +108,17 @@ func TestSEC06(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"all agree":                        {},
-		"kind that admins lack":            {"[redises, queues/status, queues]", "[redises]", "level admin may not create, update, patch, delete queues.apps.cozystack.io"},
-		"subresource is no right":          {"[redises, queues/status, queues]", "[redises, queues/status]", "level admin may not create, update, patch, delete queues"},
+		"kind that admins lack":            {"[redises, queues/status, queues]", "[redises]", "level admin may not create, update, patch or delete queues.apps.cozystack.io"},
+		"subresource is no right":          {"[redises, queues/status, queues]", "[redises, queues/status]", "level admin may not create, update, patch or delete queues"},
 		"verb that admins lack":            {"[create, update, patch, delete]", "[create, update, patch]", "level admin may not delete"},
 		"names narrow a rule":              {"verbs: [create, update, patch, delete]", "resourceNames: [a]\n  verbs: [create, update, patch, delete]", "level admin may not create"},
+		"null names narrow nothing":        {"verbs: [create, update, patch, delete]", "resourceNames: null\n  verbs: [create, update, patch, delete]", ""},
+		"no names narrow nothing":          {"verbs: [create, update, patch, delete]", "resourceNames: []\n  verbs: [create, update, patch, delete]", ""},
+		"a null name is a name":            {"verbs: [create, update, patch, delete]", "resourceNames: [null]\n  verbs: [create, update, patch, delete]", "level admin may not create"},
+		"kinds that are gone":              {"queues]", "queues, foos, bars]", "names foos.apps.cozystack.io and bars.apps.cozystack.io, which nothing publishes"},
 		"kind that is gone":                {"queues]", "queues, foos]", "ClusterRole admin-base names foos.apps.cozystack.io"},
 		"resource the API never had":       {"[tenantmodules]", "[tenantmodule]", "names tenantmodule.core.cozystack.io"},
-		"modules are for the highest only": {`[{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`, `[{apiGroups: [apps.cozystack.io], resources: [tenants], verbs: ["*"]}]`, "level super-admin may not create, update, patch, delete etcds"},
+		"modules are for the highest only": {`[{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`, `[{apiGroups: [apps.cozystack.io], resources: [tenants], verbs: ["*"]}]`, "level super-admin may not create, update, patch or delete etcds"},
 		"aggregation that misses":          {"aggregate-to-tenant-super-admin: \"true\"}}\naggregationRule", "other: \"true\"}}\naggregationRule", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -123,7 +123,7 @@ func judgeInjected(c *requirement.Check, r *render.Release, installed map[*rende
 			f := requirement.Finding{
 				Result: r.Result, Object: o, Path: []string{"spec"},
 				Cause: "no injected values",
-				Want: fmt.Sprintf("spec.valuesFrom with the Secret %s, as the API writes it", inj.Secret),
+				Want:  fmt.Sprintf("spec.valuesFrom with the Secret %s, as the API writes it", inj.Secret),
 			}
 			then := "and whatever its chart comes to read of them is missing"
 			if child, chart := installed[o], c.Tree.DefinitionChart(d); child != nil && child.Result != nil && child.Failure != nil && child.Failure.Kind == render.PanicFailure {

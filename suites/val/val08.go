@@ -20,7 +20,7 @@ var VAL08 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "review of the ComputePlane module: a nested release pulled an artifact with the tag latest",
 	Axes:      "every chart, pairwise over its gates and situations",
-	How:       "renders the chart and those that it installs, and looks at every image of a container and at every string that is an image or artifact reference, in values for other charts too; one without a digest needs a tag that does not move",
+	How:       "renders the chart and those that it installs, and looks at every image of a container and at every string that is an image or artifact reference, in values for other charts too; one without a digest needs a tag that does not move. All places of one reference are one finding, which is must",
 	Fix:       "name a version, or better a digest",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(*tree.Chart) bool { return true }, e.Sweep, "the tree has no chart"), nil
@@ -67,13 +67,13 @@ func judgePinned(c *requirement.Check, r *render.Result) {
 				return
 			}
 			c.Assert(pinned || tag != "" && !slices.Contains(floating, strings.ToLower(tag)), func() requirement.Finding {
-				what := "has no tag"
+				what := "has no tag, so it is whatever is newest"
 				if tag != "" {
 					what = "has the tag " + tag + ", which moves"
 				}
 				return requirement.Finding{
-					Result: r, Object: o, Path: path, Cause: s,
-					Message: fmt.Sprintf("%s %s %s: tomorrow's install is not today's", strings.Join(path, "."), s, what),
+					Result: r, Object: o, Path: path, Root: s,
+					Message: fmt.Sprintf("%s %s: what a restart pulls tomorrow is not what was tested", s, what),
 					Want:    "a version or a digest",
 				}
 			})
