@@ -24,7 +24,7 @@ var VAL07 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bugs: deleting one database removed the users secret of its neighbour, which both had under the operator's default name; two tenants fought over the same ClusterRoles",
 	Axes:      "every application chart; pairs of instances: names a and ab, and a and a-b, in one namespace (modules have one name and are left out), the same name in two namespaces; defaults, everything switched on, every enumeration",
-	How:       "renders both instances with all that their HelmReleases install in this cluster, and compares kind, namespace and name of every object, and of what the controllers of some kinds make (profile: claims); equal content does not help, since the second Helm release refuses what the first one owns. In one namespace, no selector may match pods of the other instance. For a and a-b, the entries of mappings are b-x in the one and x in the other",
+	How:       "renders both instances with all that their HelmReleases install in this cluster, and compares kind, namespace and name of every object, and of what the controllers of some kinds make (profile: claims); equal content does not help, since an object belongs to one release: helm-controller adopts what another release owns and overwrites it (TakeOwnership, unless the HelmRelease says disableTakeOwnership), and it is gone for both when the release that has it is deleted. In one namespace, no selector may match pods of the other instance. For a and a-b, the entries of mappings are b-x in the one and x in the other: should, where the name or selector holds the name a-b, since a user must contrive such a pair; must otherwise, and for all other pairs. All objects of one chart that lack the same (the namespace, the name of the instance, a fixed word) are one finding",
 	Fix:       "put the release name, and for objects of the whole cluster the namespace, into the name and into the selector; put a fixed word between the release name and the name of an entry",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application }, func(c *tree.Chart) matrix.Matrix { return instancePairs(e, c) }, "the tree has no application chart"), nil
@@ -64,23 +64,10 @@ func judgeVAL07(_ context.Context, c *requirement.Check) {
 	if !ok {
 		return
 	}
-	owners := map[render.Key]name{}
-	for _, n := range here {
-		owners[n.key] = n
-	}
-	for _, n := range there {
-		first, taken := owners[n.key]
-		c.Assert(!taken, func() requirement.Finding {
-			return requirement.Finding{
-				Result: n.release.Result, Object: n.object, Path: n.path, Cause: n.key.Kind + " " + strings.Join(n.path, "."),
-				Message: fmt.Sprintf("two instances share %s: %s, and %s", n.key, from(first.release), from(n.release)),
-				Want:    "a name of its own for each instance",
-			}
-		})
-	}
+	collisions(c, here, there, two.Release)
 	if c.Get("pair") != namespacePair {
-		selections(c, here, there)
-		selections(c, there, here)
+		selections(c, here, there, two.Release)
+		selections(c, there, here, two.Release)
 	}
 }
 
@@ -183,26 +170,35 @@ func remote(r *render.Release) bool {
 	return false
 }
 
-func from(r *render.Release) string {
-	return fmt.Sprintf("%s in %s", r.Chain(), r.Input.Namespace)
+// contrived tells whether a pair met only because names of entries were chosen
+// for it: the text, of a name or a selector, holds the name of the second
+// instance, and does so for the first one too.
+func contrived(c *requirement.Check, text, second string) bool {
+	return c.Get("pair") == dashPair && strings.Contains(text, second)
 }
 
 // selections asserts that no selector of one instance matches pods of the
-// other.
-func selections(c *requirement.Check, one, two []name) {
+// other. second is the release name of the second instance.
+func selections(c *requirement.Check, one, two []name, second string) {
 	for _, n := range one {
 		path, sel := selector(n.object)
 		if sel == nil || n.path[0] != "metadata" {
 			continue
 		}
+		finding := func(message string) requirement.Finding {
+			f := requirement.Finding{
+				Result: n.release.Result, Object: n.object, Path: path, Root: "selector " + n.release.Input.Chart,
+				Message: message, Want: "a selector that holds the name of the instance",
+			}
+			if contrived(c, sel.String(), second) {
+				f.Severity, f.Root = requirement.Should, "entries in selectors "+n.release.Input.Chart
+			}
+			return f
+		}
 		for _, m := range two {
 			if _, other := selector(m.object); other != nil && m.path[0] == "metadata" && m.object.GetKind() == n.object.GetKind() && m.key.Namespace == n.key.Namespace {
 				c.Assert(other.String() != sel.String(), func() requirement.Finding {
-					return requirement.Finding{
-						Result: n.release.Result, Object: n.object, Path: path, Cause: n.key.Kind + " selector",
-						Message: fmt.Sprintf("%s and %s of another instance select the same pods: %s", n.key, m.key, sel),
-						Want:    "a selector that holds the name of the instance",
-					}
+					return finding(fmt.Sprintf("%s and %s of another instance select the same pods (%s)", n.key, m.key, sel))
 				})
 			}
 			pods := podLabels(m.object)
@@ -210,11 +206,7 @@ func selections(c *requirement.Check, one, two []name) {
 				continue
 			}
 			c.Assert(!sel.Matches(pods), func() requirement.Finding {
-				return requirement.Finding{
-					Result: n.release.Result, Object: n.object, Path: path, Cause: n.key.Kind + " selector",
-					Message: fmt.Sprintf("%s selects %s, which matches the pods of %s of another instance", n.key, sel, m.key),
-					Want:    "a selector that holds the name of the instance",
-				}
+				return finding(fmt.Sprintf("%s selects (%s) the pods of %s of another instance too", n.key, sel, m.key))
 			})
 		}
 	}
