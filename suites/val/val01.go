@@ -27,11 +27,11 @@ var VAL01 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "cozystack #2687: a schema was corrected in the generated files and not in what they are generated from; the next generate would have undone it",
 	Axes:      "every chart that has a values.schema.json or a definition, and each copy of its schema: definition, README, values.yaml, API types",
-	How:       "compares values.schema.json with each copy: the definition's schema as JSON; the README's parameters, their types and values; the defaults in values.yaml; the fields, types, defaults and limits of the Go types",
+	How:       "compares values.schema.json with each copy: the definition's schema as JSON; the README's parameters, their types and values; the defaults in values.yaml; the fields, types, defaults and limits of the Go types. Must where a copy lacks a parameter, has one too many, or states another type, default, value or limit; should where only a title or a description differs, or where the README leaves empty what has a default. All that differs in one copy of one chart is one finding, since one run of the generator mends it",
 	Fix:       "change the annotations in values.yaml and generate all copies again; never edit a copy",
 	Plan:      planVAL01,
 	Judge: func(_ context.Context, c *requirement.Check) {
-		cmp := &comparison{Check: c, differences: map[string][]difference{}}
+		cmp := newComparison(c)
 		switch c.Get(copyAxis) {
 		case copyDefinition:
 			cmp.definitions()
@@ -116,46 +116,6 @@ func typesOf(t *tree.Tree, c *tree.Chart) string {
 	return strings.ReplaceAll(conv.File, "{chart}", name)
 }
 
-// difference is one thing in which a copy is not what the schema says.
-type difference struct{ place, message, want string }
-
-// comparison gathers the differences between a chart's schema and one copy, by
-// the top-level property that they are about.
-type comparison struct {
-	*requirement.Check
-	differences map[string][]difference
-}
-
-// hold counts an assertion about a property.
-func (c *comparison) hold(ok bool, property string, d func() difference) {
-	if ok {
-		c.Assert(true, nil)
-		return
-	}
-	c.differences[property] = append(c.differences[property], d())
-}
-
-// maxTold is how many differences of one property are told in full.
-const maxTold = 3
-
-func (c *comparison) report() {
-	for _, property := range requirement.SortedKeys(c.differences) {
-		all := c.differences[property]
-		var told []string
-		for _, d := range all[:min(len(all), maxTold)] {
-			told = append(told, d.message)
-		}
-		message := strings.Join(told, "; ")
-		if n := len(all) - maxTold; n > 0 {
-			message += fmt.Sprintf("; and %d more", n)
-		}
-		c.Fail(requirement.Finding{
-			Place: all[0].place, Subject: property, Cause: c.Get(copyAxis) + " " + property,
-			Message: message, Want: all[0].want,
-		})
-	}
-}
-
 // schema is what the copies are compared with: the chart's own, else the
 // definition's. Where neither can be read the case is blocked.
 func (c *comparison) schema() (map[string]any, bool) {
@@ -205,7 +165,7 @@ func (c *comparison) definitions() {
 		compareJSON(chart.Schema, d.Schema, nil, func(p []string, a, b any) {
 			same = false
 			property, name := schemaPath(p)
-			c.hold(false, property, func() difference {
+			c.weigh(false, property, isText(p), func() difference {
 				x, y := showBoth(a, b)
 				return difference{
 					fmt.Sprintf("%s:%d", d.File, lines(p)),
@@ -326,6 +286,13 @@ func stringSet(list []any) map[string]bool {
 		set[fmt.Sprint(v)] = true
 	}
 	return set
+}
+
+// isText tells whether a path of a JSON schema leads to a text for people, and
+// not to a property of that name.
+func isText(p []string) bool {
+	n := len(p)
+	return n > 0 && (p[n-1] == "title" || p[n-1] == "description") && (n == 1 || p[n-2] != "properties")
 }
 
 // schemaPath names a path of a JSON schema the way a parameter is named, with

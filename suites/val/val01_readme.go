@@ -128,7 +128,7 @@ func (c *comparison) readme() {
 			return difference{place(r.line), fmt.Sprintf("the README says that %s is of type %s, the schema says %s", name, r.typ, typeOf(s)), "the type that the schema has: generate the README again"}
 		})
 		value, from := readmeValue(c.Subject.Chart.Values, keys, s)
-		c.hold(from == "" || r.value == "" || sameValue(r.value, value), topLevel(name), func() difference {
+		c.weigh(from == "" || r.value == "" || sameValue(r.value, value), topLevel(name), from != valuesFile && r.value == emptyText, func() difference {
 			return difference{place(r.line), fmt.Sprintf("the README says that %s is %s, %s says %s", name, r.value, from, show(value)), "one value in both: state it in the annotation of the property and generate all copies again"}
 		})
 	})
@@ -141,6 +141,9 @@ func (c *comparison) readme() {
 		c.Assert(true, nil) // both say that there is no parameter
 	}
 }
+
+// emptyText is what READMEs write for a parameter without a default.
+const emptyText = `""`
 
 // Kinds of schemas: the JSON types, and these.
 const (
@@ -256,7 +259,7 @@ func readmeValue(values map[string]any, keys []string, s map[string]any) (value 
 func sameValue(text string, value any) bool {
 	switch v := value.(type) {
 	case string:
-		return text == v || v == "" && text == `""` || strings.Trim(text, `"`) == v
+		return text == v || v == "" && text == emptyText || strings.Trim(text, `"`) == v
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {

@@ -3,6 +3,7 @@ package val_test
 import (
 	"context"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -165,6 +166,7 @@ func TestVAL01CopiesThatDoNotExist(t *testing.T) {
 }
 
 func TestVAL01CopiesThatDisagree(t *testing.T) {
+	slight := []string{"definition: end of a long text", "definition: text", "readme: value is left empty"}
 	for _, tc := range []struct {
 		name, file, old, new string // one replacement
 		copy, place, message string // of the one finding
@@ -189,6 +191,10 @@ func TestVAL01CopiesThatDisagree(t *testing.T) {
 			"readme", demoReadme + ":17", "parameters is of type map[string]int, the schema says map of string"},
 		{"readme: value", demoReadme, "| `fast` |", "| `slow` |",
 			"readme", demoReadme + ":16", `mode is slow, values.yaml says "fast"`},
+		{"readme: value of a parameter is empty", demoReadme, "| `fast` |", "| `\"\"` |",
+			"readme", demoReadme + ":16", `mode is "", values.yaml says "fast"`},
+		{"readme: value is left empty", demoReadme, "| Name. | `string` | `\"\"` |\n\n", "| Name. | `string` | `\"\"` |\n| `users[i].size` | Size. | `quantity` | `\"\"` |\n\n",
+			"readme", demoReadme + ":22", `users[i].size is "", the schema says "1Gi"`},
 		{"readme: row is missing", demoReadme, "| `resources.cpu` | CPU. | `quantity` | `1` |\n", "",
 			"readme", demoReadme + ":18", "the schema has resources.cpu (int-or-string), the README does not list it"},
 		{"readme: row too many", demoReadme, "| `users` |", "| `users[i].age` | Age. | `int` | `0` |\n| `users` |",
@@ -221,6 +227,10 @@ func TestVAL01CopiesThatDisagree(t *testing.T) {
 			files := demo()
 			g.Expect(files[tc.file]).To(ContainSubstring(tc.old))
 			files[tc.file] = strings.Replace(files[tc.file], tc.old, tc.new, 1)
+			if tc.name == "readme: value is left empty" {
+				files[demoSchema] = strings.Replace(files[demoSchema], `"name":{"type":"string"}`, `"name":{"type":"string"},"size":{"type":"string","default":"1Gi"}`, 1)
+				files[demoReadme] = strings.Replace(files[demoReadme], "`quantity` | `\"\"`", "`string` | `\"\"`", 1)
+			}
 			for _, c := range judge01(g, asFS(files)) {
 				if !strings.HasSuffix(c.Name, "copy="+tc.copy) {
 					// What the replaced file is also a source of is not judged here.
@@ -233,6 +243,11 @@ func TestVAL01CopiesThatDisagree(t *testing.T) {
 				g.Expect(strings.TrimPrefix(f.Place, tc.place)).To(Or(BeEmpty(), HavePrefix(":")))
 				g.Expect(f.Message).To(ContainSubstring(tc.message))
 				g.Expect(f.Want).NotTo(BeEmpty())
+				want := "must"
+				if slices.Contains(slight, tc.name) {
+					want = "should"
+				}
+				g.Expect(f.Severity).To(Equal(want))
 				return
 			}
 			t.Fatalf("no case judges copy %s", tc.copy)
@@ -250,11 +265,11 @@ func TestVAL01SaysNothingTwice(t *testing.T) {
 			g.Expect(c.Verdict).To(Equal(reports.Pass), c.Name)
 			continue
 		}
-		// One finding a property, whatever the number of its rows.
-		g.Expect(c.Findings).To(HaveLen(2))
-		g.Expect(c.Findings[0].Object).To(Equal("people"))
-		g.Expect(c.Findings[1].Object).To(Equal("users"))
-		g.Expect(c.Findings[1].Place).To(Equal(demoReadme + ":9"))
-		g.Expect(c.Findings[0].Fingerprint).NotTo(Equal(c.Findings[1].Fingerprint))
+		// One finding, whatever the number of properties and rows.
+		g.Expect(c.Findings).To(HaveLen(1))
+		f := c.Findings[0]
+		g.Expect(f.Object).To(Equal("people"))
+		g.Expect(f.Message).To(Equal("the README lists people, the schema does not have it, and 3 more differences (people, users): its readers are told what does not hold"))
+		g.Expect(f.Also).To(Equal([]reports.Instance{{Chart: "packages/apps/demo-app", Object: "users", Place: demoReadme + ":9"}}))
 	}
 }

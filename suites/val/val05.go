@@ -25,7 +25,7 @@ var VAL05 = &requirement.Requirement{
 	Tiers:     []requirement.Tier{requirement.Render},
 	Origin:    "field bug: the replica counts of two components were in the schema of an application and never handed to the chart behind it",
 	Axes:      "every application chart with a schema, each property on top of it",
-	How:       "changes each leaf of the schema, in the mappings and lists too, with everything switched on, with the defaults, at every alternative, and with the modules own, inherited and missing, until the rendered objects change or a template refuses the value. Objects that only watch (profile: observers) do not count, and a change that reaches nothing but the values of a HelmRelease has to change what that renders, where its chart is in the tree and the leaf is no mapping of free shape. A leaf of an entry that the chart refuses in every form is left out, and so is one whose description says that it is unused, deprecated, reserved or without effect",
+	How:       "changes each leaf of the schema, in the mappings and lists too, with everything switched on, with the defaults, at every alternative, and with the modules own, inherited and missing, until the rendered objects change or a template refuses the value. Objects that only watch (profile: observers) do not count, and a change that reaches nothing but the values of a HelmRelease has to change what that renders, where its chart is in the tree and the leaf is no mapping of free shape. A leaf of an entry that the chart refuses in every form is left out, and so is one whose description says that it is unused, deprecated, reserved or without effect. Must in all cases: a user is offered what does nothing",
 	Fix:       "hand the value over, take it out of the schema, or say in its description that it has no effect",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application && len(schemaLeaves(e.Schema(c))) > 0 }, func(c *tree.Chart) matrix.Matrix {
@@ -150,7 +150,7 @@ func judgeVAL05(_ context.Context, c *requirement.Check) {
 		c.Assert(alive, func() requirement.Finding {
 			return requirement.Finding{
 				Chart: chart.Dir, Place: schemaPlace(c, l), Subject: l.name(), Cause: l.name(),
-				Message: fmt.Sprintf("value %s has no effect: whatever it is set to, nothing that is rendered changes", l.name()),
+				Message: fmt.Sprintf("value %s has no effect: whatever a user sets it to, nothing that is rendered changes", l.name()),
 				Want:    "a value that is handed over, or declared to be without effect",
 			}
 		})
