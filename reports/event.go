@@ -136,7 +136,7 @@ type Run struct {
 	Filters    []string    `json:"filters,omitempty"` // as flags
 	Components []Component `json:"components"`
 	// Command judges the same tree again, as a POSIX shell reads it; with
-	// --case and a name it judges that case alone.
+	// --case and a name or an id it judges that case alone.
 	Command string    `json:"command"`
 	Started time.Time `json:"started"`
 }
@@ -156,8 +156,9 @@ type Requirement struct {
 // Case is one requirement judged at one point of its matrix.
 type Case struct {
 	Requirement string    `json:"requirement"`
-	Index       int       `json:"index"` // within the requirement's plan
-	Name        string    `json:"name"`  // stable between runs
+	Index       int       `json:"index"`        // within the requirement's plan
+	Name        string    `json:"name"`         // stable between runs
+	ID          string    `json:"id,omitempty"` // short, as stable as the name: SVC-02#3f9a1c7e
 	Tier        string    `json:"tier"`
 	Settings    []Setting `json:"settings,omitempty"` // none where the requirement has nothing to judge
 	Verdict     Verdict   `json:"verdict"`

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +27,7 @@ type Report struct {
 	Filters      []string         `json:"filters,omitempty"`
 	Components   []Component      `json:"components"`
 	Counts       map[Verdict]int  `json:"counts"`       // cases by verdict
+	Should       int              `json:"should"`       // cases that fail in nothing that must hold
 	Requirements []*RequirementOf `json:"requirements"` // by ID
 	Timing       Timing           `json:"timing"`
 }
@@ -46,7 +46,12 @@ type RequirementOf struct {
 	Verdict Verdict         `json:"verdict"`          // the worst of its cases
 	Reason  string          `json:"reason,omitempty"` // of Verdict, where there is only one
 	Counts  map[Verdict]int `json:"counts"`           // cases by verdict
-	// Findings, one for each cause; the cases that show it are folded.
+	Should  int             `json:"should"`           // cases that fail in nothing that must hold
+	// Breaks says whether a case fails in what must hold. Where none does, a
+	// requirement whose verdict is fail has findings that are only should.
+	Breaks bool `json:"breaks"`
+	// Findings, one for each cause, must before should and those that most cases
+	// show first; the cases that show it are folded.
 	Findings []*Cause `json:"findings,omitempty"`
 	// Unjudged are the reasons of cases that ended in error, blocked or
 	// skipped, each with the number of its cases.
@@ -54,54 +59,73 @@ type RequirementOf struct {
 	Cases    []Case   `json:"cases"` // in the order of the plan
 }
 
-// failed says whether a case shows that the requirement does not hold.
-func (q *RequirementOf) failed() bool {
-	return q.Counts[Fail]+q.Counts[Fixed]+q.Counts[Expired] > 0
+// label is the verdict as people read it: a requirement that fails in nothing
+// that must hold is "should".
+func (q *RequirementOf) label() Verdict { return Label(q.Verdict, q.Breaks) }
+
+// Label is a verdict as people read it: a failure that breaks nothing that must
+// hold is "should", which is no verdict of a report.
+func Label(v Verdict, breaks bool) Verdict {
+	if v.fails() && !breaks {
+		return should
+	}
+	return v
 }
 
-// breaks says whether a case shows that the requirement does not hold, in what
-// must hold.
-func (q *RequirementOf) breaks() bool {
-	return slices.ContainsFunc(q.Cases, func(c Case) bool { return c.breaks(q.Severity) })
-}
+// fails says whether a verdict is that of a requirement that does not hold.
+func (v Verdict) fails() bool { return v == Fail || v == Fixed || v == Expired }
 
-// breaks says whether a case fails in what must hold. severity is that of its
+// Breaks says whether a case fails in what must hold. severity is that of its
 // requirement, which a finding has that states none.
-func (c Case) breaks(severity string) bool {
-	switch c.Verdict {
-	case Fail, Fixed, Expired:
-	default:
+func (c Case) Breaks(severity string) bool {
+	if !c.Verdict.fails() {
 		return false
 	}
 	return len(c.Findings) == 0 && severity == must ||
 		slices.ContainsFunc(c.Findings, func(f Finding) bool { return cmp.Or(f.Severity, severity) == must })
 }
 
-// must is the severity of what breaks conformance.
-const must = "must"
+// The severities: must is that of what breaks conformance.
+const (
+	must   = "must"
+	should = "should"
+)
 
 // Reason is why cases were not judged.
 type Reason struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason"`
 	Cases   int     `json:"cases"`
-	Example string  `json:"example"` // name of the first case
+	Example string  `json:"example"`      // name of the first case
+	ID      string  `json:"id,omitempty"` // of the first case
 }
 
 // Cause is a finding and the cases that show it.
 type Cause struct {
 	Finding
-	// When describes the cases by the axis values they share, see Fold.
-	When  string   `json:"when"`
-	Cases []string `json:"cases"` // names, in the order of the plan
+	// When is Situation as one line.
+	When      string    `json:"when"`
+	Situation Situation `json:"situation"`
+	Cases     []string  `json:"cases"` // names, in the order of the plan
+	IDs       []string  `json:"ids"`   // of these cases
 	// Command judges the first of them again, as a POSIX shell reads it.
 	Command string `json:"command"`
 }
 
-// join adds what another case says of the same cause.
+// when is the situation with the number of cases that show the cause.
+func (c *Cause) when(value func(string) string) string {
+	text := c.Situation.text(value)
+	if c.Situation.counts() {
+		return text
+	}
+	return text + " (" + plural(len(c.Cases), "case") + ")"
+}
+
+// join adds what another case says of the same cause. The worst is what is told.
 func (c *Cause) join(f Finding) {
-	if f.Severity == must {
-		c.Severity = must
+	if f.Severity == must && c.Severity != must {
+		f.Also = slices.Clone(f.Also)
+		c.Finding, f = f, c.Finding
 	}
 	for _, more := range append([]Instance{f.Instance()}, f.Also...) {
 		c.Add(more)
@@ -159,6 +183,7 @@ func Build(events []Event) (*Report, error) {
 		for v, n := range q.Counts {
 			r.Counts[v] += n
 		}
+		r.Should += q.Should
 		judged += len(q.Cases)
 		planned += max(q.Planned, len(q.Cases))
 	}
@@ -184,59 +209,79 @@ func (q *RequirementOf) sum(command string) {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 	})
 	type group struct {
-		cause  *Cause
-		points [][]Setting
+		cause *Cause
+		shows []bool // by case that was judged
 	}
 	groups := map[string]*group{}
 	var keys []string
 	reasons := map[Reason]*Reason{}
-	var all [][]Setting
+	ids := map[string]int{}
+	var points [][]Setting // of the cases that were judged or show something
 	var verdicts []Verdict
 	for _, c := range q.Cases {
-		all = append(all, c.Settings)
+		ids[c.ID]++
+	}
+	for _, c := range q.Cases {
 		q.Counts[c.Verdict]++
 		verdicts = append(verdicts, c.Verdict)
-		switch c.Verdict {
-		case Error, Blocked, Skipped:
+		if c.Breaks(q.Severity) {
+			q.Breaks = true
+		} else if c.Verdict.fails() {
+			q.Should++
+		}
+		unjudged := c.Verdict == Error || c.Verdict == Blocked || c.Verdict == Skipped
+		if unjudged {
 			k := Reason{Verdict: c.Verdict, Reason: c.Reason}
 			if reasons[k] == nil {
-				reasons[k] = &Reason{Verdict: c.Verdict, Reason: c.Reason, Example: c.Name}
+				reasons[k] = &Reason{Verdict: c.Verdict, Reason: c.Reason, Example: c.Name, ID: c.ID}
 			}
 			reasons[k].Cases++
+		}
+		if !unjudged || len(c.Findings) > 0 {
+			points = append(points, c.Settings)
 		}
 		for _, f := range c.Findings {
 			f.Severity = cmp.Or(f.Severity, q.Severity)
 			g := groups[f.Fingerprint]
 			if g == nil {
-				g = &group{cause: &Cause{Finding: f}}
+				g = &group{cause: &Cause{Finding: f}, shows: make([]bool, len(q.Cases))}
 				g.cause.Also = slices.Clone(f.Also)
+				// A name is as good as an id that is missing or not the only one.
+				name := c.ID
+				if name == "" || ids[name] > 1 {
+					name = c.Name
+				}
+				g.cause.Command = command + " --case " + Quote(name)
 				groups[f.Fingerprint] = g
 				keys = append(keys, f.Fingerprint)
 			} else {
 				g.cause.join(f)
 			}
-			if n := len(g.cause.Cases); n > 0 && g.cause.Cases[n-1] == c.Name {
-				continue
+			if at := len(points) - 1; !g.shows[at] {
+				g.shows[at] = true
+				g.cause.Cases = append(g.cause.Cases, c.Name)
+				g.cause.IDs = append(g.cause.IDs, c.ID)
 			}
-			g.cause.Cases = append(g.cause.Cases, c.Name)
-			g.points = append(g.points, c.Settings)
 		}
 	}
 	q.Verdict = Worst(verdicts...)
+	t := tabulate(points)
 	for _, k := range keys {
 		g := groups[k]
-		g.cause.When = Fold(g.points, all)
-		g.cause.Command = command + " --case " + Quote(g.cause.Cases[0])
+		g.cause.Situation = t.fold(g.shows)
+		g.cause.When = g.cause.Situation.String()
 		q.Findings = append(q.Findings, g.cause)
 	}
 	slices.SortStableFunc(q.Findings, func(a, b *Cause) int {
-		return cmp.Or(cmp.Compare(a.Chart, b.Chart), cmp.Compare(a.Place, b.Place))
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), // must before should
+			cmp.Compare(len(b.Cases), len(a.Cases)), cmp.Compare(a.Chart, b.Chart), cmp.Compare(a.Place, b.Place))
 	})
 	for _, x := range reasons {
 		q.Unjudged = append(q.Unjudged, *x)
 	}
 	slices.SortFunc(q.Unjudged, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+			cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Reason, b.Reason))
 	})
 	if len(q.Unjudged) == 1 && q.Verdict == q.Unjudged[0].Verdict {
 		q.Reason = q.Unjudged[0].Reason
@@ -249,7 +294,7 @@ func (r *Report) judge() {
 	failed, judged := false, false
 	undecided := r.Incomplete != "" || len(r.Subject.Problems) > 0 || r.Counts[Error]+r.Counts[Blocked] > 0
 	for _, q := range r.Requirements {
-		failed = failed || q.breaks()
+		failed = failed || q.Breaks
 		judged = judged || len(q.Cases) > q.Counts[Skipped]
 	}
 	switch {
@@ -272,99 +317,14 @@ func (r *Report) ExitCode() int {
 	return 3
 }
 
-// Quote makes a word safe for a POSIX shell.
+// Quote makes a word safe for a POSIX shell, to which # is a comment only at the
+// beginning of a word.
 func Quote(s string) string {
 	safe := func(c rune) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("@%+=:,./_-", c)
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("@%+=:,./_-#", c)
 	}
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !safe(c) }) < 0 {
+	if s != "" && s[0] != '#' && strings.IndexFunc(s, func(c rune) bool { return !safe(c) }) < 0 {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// Fold describes a subset of points by the axis values they share. It lists, for
-// each axis, the values that occur in the subset, unless these are all that the
-// axis has: for the chart among all points, for another axis among the points of
-// the subset's charts. The text ends in how many of the points that fit the list
-// are in the subset, where that is not each of them.
-func Fold(subset, all [][]Setting) string {
-	if len(subset) == len(all) {
-		return "always"
-	}
-	charts := valuesOf(subset, chartAxis)
-	var own [][]Setting
-	for _, p := range all {
-		if charts[at(p, chartAxis)] {
-			own = append(own, p)
-		}
-	}
-	var parts []string
-	fit, free := own, false
-	for _, axis := range axesOf(all) {
-		among := own
-		if axis == chartAxis {
-			among = all
-		}
-		some, every := valuesOf(subset, axis), valuesOf(among, axis)
-		if len(some) == len(every) {
-			free = free || len(every) > 1
-			continue
-		}
-		fit = slices.DeleteFunc(slices.Clone(fit), func(p []Setting) bool { return !some[at(p, axis)] })
-		parts = append(parts, axis+"="+list(some))
-	}
-	switch {
-	case len(subset) < len(fit):
-		parts = append(parts, fmt.Sprintf("%d of %d combinations", len(subset), len(fit)))
-	case free:
-		parts = append(parts, "whatever the rest")
-	}
-	return strings.Join(parts, ", ")
-}
-
-const chartAxis = "chart"
-
-// list joins values in order; of many it shows the first ones.
-func list(values map[string]bool) string {
-	vs := slices.Sorted(maps.Keys(values))
-	if vs[0] == "" {
-		vs[0] = "(none)" // a chart that has no such axis
-	}
-	if len(vs) > 4 {
-		vs = append(vs[:3], fmt.Sprintf("%d more", len(vs)-3))
-	}
-	return strings.Join(vs, "|")
-}
-
-// at returns the value of a point at an axis, "" where it has no such axis.
-func at(p []Setting, axis string) string {
-	for _, s := range p {
-		if s.Axis == axis {
-			return s.Value
-		}
-	}
-	return ""
-}
-
-// valuesOf returns the values that points have at an axis.
-func valuesOf(points [][]Setting, axis string) map[string]bool {
-	m := map[string]bool{}
-	for _, p := range points {
-		m[at(p, axis)] = true
-	}
-	return m
-}
-
-// axesOf returns the axes of points in the order in which they occur.
-func axesOf(points [][]Setting) []string {
-	var axes []string
-	for _, p := range points {
-		for _, s := range p {
-			if !slices.Contains(axes, s.Axis) {
-				axes = append(axes, s.Axis)
-			}
-		}
-	}
-	return axes
 }

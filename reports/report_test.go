@@ -42,7 +42,7 @@ func build(t *testing.T, events []reports.Event) *reports.Report {
 func files(t *testing.T, r *reports.Report) map[string][]byte {
 	t.Helper()
 	g := NewWithT(t)
-	out := map[string][]byte{"terminal.txt": terminal(t, r, false, 0)}
+	out := map[string][]byte{"terminal.txt": terminal(t, r, reports.View{All: true})}
 	for name, f := range map[string]func() ([]byte, error){"report.json": r.JSON, "junit.xml": r.JUnit, "report.md": r.Markdown} {
 		data, err := f()
 		g.Expect(err).NotTo(HaveOccurred(), name)
@@ -51,10 +51,10 @@ func files(t *testing.T, r *reports.Report) map[string][]byte {
 	return out
 }
 
-func terminal(t *testing.T, r *reports.Report, color bool, limit int) []byte {
+func terminal(t *testing.T, r *reports.Report, v reports.View) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	NewWithT(t).Expect(r.Terminal(&b, color, limit)).To(Succeed())
+	NewWithT(t).Expect(r.Terminal(&b, v)).To(Succeed())
 	return b.Bytes()
 }
 
@@ -242,7 +242,7 @@ func TestStreamKeepsTheFirstWriteError(t *testing.T) {
 	s.Emit(opened())
 	g.Expect(s.Err()).NotTo(HaveOccurred())
 	g.Expect(s.Events()).To(HaveLen(1))
-	g.Expect(build(t, rich()).Terminal(&full{left: 2}, false, 0)).To(MatchError("disk full"))
+	g.Expect(build(t, rich()).Terminal(&full{left: 2}, reports.View{})).To(MatchError("disk full"))
 }
 
 func TestExitCodes(t *testing.T) {
@@ -253,16 +253,16 @@ func TestExitCodes(t *testing.T) {
 		headline     string
 	}{
 		"pass":                 {map[string]verdicts{"must": {reports.Pass, reports.Skipped}}, 0, "Conformant: 1 requirement held or had nothing to judge"},
-		"must fail":            {map[string]verdicts{"must": {reports.Pass, reports.Fail}}, 1, "Not conformant: 1 of 1 requirements fail"},
-		"should fail":          {map[string]verdicts{"must": {reports.Pass}, "should": {reports.Fail}}, 0, "Conformant: no must requirement fails (1 of 2 fail as should)"},
+		"must fail":            {map[string]verdicts{"must": {reports.Pass, reports.Fail}}, 1, "Not conformant: 1 of 1 requirement fails\n"},
+		"should fail":          {map[string]verdicts{"must": {reports.Pass}, "should": {reports.Fail}}, 0, "Conformant: none of 2 requirements fails, 1 has findings that are only should"},
 		"only should, fail":    {map[string]verdicts{"should": {reports.Fail}}, 0, "Conformant: "},
 		"error":                {map[string]verdicts{"must": {reports.Error}}, 3, "Could not judge"},
 		"error in a should":    {map[string]verdicts{"must": {reports.Pass}, "should": {reports.Error}}, 3, "Could not judge"},
 		"blocked":              {map[string]verdicts{"must": {reports.Pass, reports.Blocked}}, 3, "Could not judge"},
 		"everything skipped":   {map[string]verdicts{"must": {reports.Skipped, reports.Skipped}}, 3, "Could not judge"},
 		"nothing":              {nil, 3, "Could not judge"},
-		"fail and error":       {map[string]verdicts{"must": {reports.Fail, reports.Error}}, 1, "Not conformant: 1 of 1 requirements fail"},
-		"fail, error a should": {map[string]verdicts{"must": {reports.Fail}, "should": {reports.Error}}, 1, "Not conformant: 1 of 2 requirements fail"},
+		"fail and error":       {map[string]verdicts{"must": {reports.Fail, reports.Error}}, 1, "Not conformant: 1 of 1 requirement fails\n"},
+		"fail, error a should": {map[string]verdicts{"must": {reports.Fail}, "should": {reports.Error}}, 1, "Not conformant: 1 of 2 requirements fails\n"},
 		"fixed":                {map[string]verdicts{"must": {reports.Pass, reports.Fixed}}, 1, "Not conformant: "},
 		"expired":              {map[string]verdicts{"must": {reports.Pass, reports.Expired}}, 1, "Not conformant: "},
 		"known":                {map[string]verdicts{"must": {reports.Known}}, 0, "Conformant: "},
@@ -272,7 +272,7 @@ func TestExitCodes(t *testing.T) {
 			g := NewWithT(t)
 			r := build(t, small(c.requirements))
 			g.Expect(r.ExitCode()).To(Equal(c.code))
-			g.Expect(string(terminal(t, r, false, 0))).To(ContainSubstring(c.headline))
+			g.Expect(string(terminal(t, r, reports.View{All: true}))).To(ContainSubstring(c.headline))
 		})
 	}
 	g := NewWithT(t)
@@ -296,57 +296,29 @@ func TestWorst(t *testing.T) {
 	g.Expect(reports.Verdicts()[0]).To(Equal(reports.Error))
 }
 
-func TestFold(t *testing.T) {
-	all := points(
-		"chart=a,x=1,y=p", "chart=a,x=1,y=q",
-		"chart=a,x=2,y=p", "chart=a,x=2,y=q",
-		"chart=a,x=3,y=p", "chart=a,x=3,y=q",
-		"chart=b,x=1,z=m", "chart=b,x=1,z=n",
-		"chart=c",
-		"chart=d,w=1", "chart=d,w=2", "chart=d,w=3", "chart=d,w=4", "chart=d,w=5", "chart=d,w=6",
-	)
-	one := all[:6]
-	for name, c := range map[string]struct {
-		subset, all [][]reports.Setting
-		want        string
-	}{
-		"all":                             {all, all, "always"},
-		"the only case, without settings": {[][]reports.Setting{nil}, [][]reports.Setting{nil}, "always"},
-		"a chart":                         {all[:6], all, "chart=a, whatever the rest"},
-		"a chart without axes":            {points("chart=c"), all, "chart=c"},
-		"two charts":                      {all[6:9], all, "chart=b|c, whatever the rest"},
-		"an axis fixed":                   {points("chart=a,x=1,y=p", "chart=a,x=1,y=q"), all, "chart=a, x=1, whatever the rest"},
-		"an axis at two values":           {all[:4], all, "chart=a, x=1|2, whatever the rest"},
-		"all axes fixed":                  {points("chart=a,x=2,y=q"), all, "chart=a, x=2, y=q"},
-		"axes of one chart only":          {points("chart=b,x=1,z=m"), all, "chart=b, z=m"},
-		"many values":                     {all[9:14], all, "chart=d, w=1|2|3|2 more"},
-		"scattered over all values":       {points("chart=a,x=1,y=p", "chart=a,x=2,y=q", "chart=a,x=3,y=p"), all, "chart=a, 3 of 6 combinations"},
-		"scattered over some values":      {points("chart=a,x=1,y=p", "chart=a,x=2,y=q"), all, "chart=a, x=1|2, 2 of 4 combinations"},
-		"scattered over two charts":       {points("chart=a,x=1,y=p", "chart=b,x=1,z=m"), all, "chart=a|b, x=1, y=(none)|p, z=(none)|m"},
-		"a value of one of two charts":    {append(points("chart=c"), all[0], all[1]), all, "chart=a|c, x=(none)|1, whatever the rest"},
-		"the only chart":                  {points("chart=a,x=1,y=p", "chart=a,x=1,y=q"), one, "x=1, whatever the rest"},
-		"the only chart, scattered":       {points("chart=a,x=1,y=p", "chart=a,x=2,y=q", "chart=a,x=3,y=q"), one, "3 of 6 combinations"},
-		"every chart, one value":          {points("chart=a,x=1", "chart=b,x=1"), points("chart=a,x=1", "chart=a,x=2", "chart=b,x=1", "chart=b,x=2"), "x=1, whatever the rest"},
-		"no chart axis":                   {points("x=1"), points("x=1", "x=2"), "x=1"},
-		"a point without settings":        {[][]reports.Setting{nil}, append(points("chart=a"), nil), "chart=(none)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(reports.Fold(c.subset, c.all)).To(Equal(c.want))
-		})
-	}
-}
-
 func TestCauses(t *testing.T) {
 	g := NewWithT(t)
 	q := build(t, rich()).Requirements[2]
 	g.Expect(q.ID).To(Equal("SVC-02"))
 	g.Expect(q.Findings).To(HaveLen(2))
-	g.Expect(q.Findings[0].When).To(Equal("chart=apps/kubernetes, etcd=none, whatever the rest"))
+	g.Expect(q.Findings[0].When).To(Equal("etcd=none, whatever the rest"))
 	g.Expect(q.Findings[0].Cases).To(Equal([]string{
 		"SVC-02/chart=apps/kubernetes,etcd=none,size=s", "SVC-02/chart=apps/kubernetes,etcd=none,size=m",
 	}))
-	g.Expect(q.Findings[0].Command).To(Equal("proofplane run --tree /src/platform --case SVC-02/chart=apps/kubernetes,etcd=none,size=s"))
-	g.Expect(q.Findings[1].When).To(Equal("chart=apps/redis, replicas=1|2"))
+	g.Expect(q.Findings[0].IDs).To(Equal([]string{"SVC-02#00000000", "SVC-02#00000001"}))
+	g.Expect(q.Findings[0].Command).To(Equal("proofplane run --tree /src/platform --case SVC-02#00000000"))
+	g.Expect(q.Findings[1].When).To(Equal("replicas=1|2"))
+
+	// An id of two cases, or of none, names no case.
+	for _, id := range []string{"", "SVC-02#00000001"} {
+		events := rich()
+		for _, e := range events {
+			if e.Case != nil && e.Case.Requirement == "SVC-02" && e.Case.Index < 2 {
+				e.Case.ID = id
+			}
+		}
+		g.Expect(build(t, events).Requirements[2].Findings[0].Command).To(HaveSuffix(" --case SVC-02/chart=apps/kubernetes,etcd=none,size=s"))
+	}
 
 	// A finding that a case shows twice counts once.
 	events := single("SVC-01/chart=a", reports.Finding{Fingerprint: "f", Message: "m"})
@@ -366,6 +338,8 @@ func TestCommandIsQuotedForAShell(t *testing.T) {
 		"a\nb\rc":                     "'a\nb\rc'",
 		"^x":                          "'^x'",
 		"é":                           "'é'",
+		"SVC-02#3f9a1c7e":             "SVC-02#3f9a1c7e",
+		"#3f9a1c7e":                   "'#3f9a1c7e'",
 	} {
 		command := build(t, single(name, reports.Finding{Fingerprint: "f"})).Requirements[0].Findings[0].Command
 		g.Expect(command).To(Equal("proofplane run --case " + want))

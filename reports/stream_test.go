@@ -97,7 +97,7 @@ func rich() []reports.Event {
 	judged := func(id, point string, v reports.Verdict, reason string, fs ...reports.Finding) {
 		ns += 1_000_000
 		events = append(events, reports.Event{Case: &reports.Case{
-			Requirement: id, Index: index, Name: id + "/" + point, Tier: "render", Settings: settings(point),
+			Requirement: id, Index: index, Name: id + "/" + point, ID: fmt.Sprintf("%s#%08x", id, index), Tier: "render", Settings: settings(point),
 			Verdict: v, Reason: reason, Assertions: 2, Findings: fs, Nanoseconds: ns,
 		}})
 		index++
@@ -106,6 +106,8 @@ func rich() []reports.Event {
 	requirement(reports.Requirement{ID: "SVC-02", Statement: "a database | its service select the same pods", Severity: "must", Origin: "docs/services.md", Fix: "share the labels", Planned: 9})
 	labels := reports.Finding{
 		Fingerprint: "00000000000000a1", Chart: "packages/apps/kubernetes", Object: "Service tenant/api", Place: "packages/apps/kubernetes/templates/api.yaml:12",
+		Through: "packages/library/lib/templates/_selector.tpl:3",
+		Also:    []reports.Instance{{Chart: "packages/apps/kubernetes", Object: "Service tenant/etcd", Place: "packages/apps/kubernetes/templates/etcd.yaml:4"}, {Chart: "packages/apps/tenant"}},
 		Message: "the selector app=api\nselects no pod of *this* release", Want: "a selector that is\na subset of the pod's labels",
 	}
 	port := reports.Finding{

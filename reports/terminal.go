@@ -6,86 +6,286 @@ import (
 	"strings"
 )
 
+// View says how a report is shown on a terminal.
+type View struct {
+	Color bool
+	// All shows every finding and reason; otherwise a requirement shows the first
+	// ones, and where the rest is.
+	All bool
+	// File is the report.md that was written, empty where none was.
+	File string
+}
+
+// What a requirement shows where not all is asked for.
+const (
+	maxFindings  = 10
+	maxReasons   = 5
+	maxInstances = 3
+)
+
 // Terminal writes the summary that a run ends with: what failed and where, then
-// one line for the whole. Colour is used when color is set. Long lists end
-// after limit findings a requirement; 0 shows all.
-func (r *Report) Terminal(w io.Writer, color bool, limit int) error {
-	p := &painter{w: w, color: color}
+// some lines for the whole.
+func (r *Report) Terminal(w io.Writer, v View) error {
+	p := &page{w: w, View: v}
 	for _, q := range r.Requirements {
 		if q.Verdict == Pass {
 			continue
 		}
 		p.line("")
-		p.line("%s %s  %s", p.paint(q.Verdict, strings.ToUpper(string(q.Verdict))), q.ID, q.Statement)
-		for i, f := range q.Findings {
-			if limit > 0 && i == limit {
-				p.line("  … and %s: see report.md of --out, or --all", plural(len(q.Findings)-limit, "more finding"))
-				break
-			}
-			head := f.Place
-			if head == "" {
-				head = f.Chart
-			}
-			if head != "" {
-				p.line("  %s", head)
-			}
-			p.line("    %s", oneLine(f.Message))
-			if f.Object != "" {
-				p.line("    object  %s", f.Object)
-			}
-			if f.Want != "" {
-				p.line("    wanted  %s", oneLine(f.Want))
-			}
-			p.line("    when    %s (%s)", f.When, plural(len(f.Cases), "case"))
-			p.line("    again   %s", f.Command)
-		}
-		for i, u := range q.Unjudged {
-			if limit > 0 && i == limit {
-				p.line("  … and %s", plural(len(q.Unjudged)-limit, "more reason"))
-				break
-			}
-			p.line("  %s, %s: %s", u.Verdict, plural(u.Cases, "case"), oneLine(u.Reason))
-			if u.Verdict == Error || u.Verdict == Blocked {
-				p.line("    first   %s", u.Example)
-			}
-		}
+		label := q.label()
+		p.text(p.paint(label, strings.ToUpper(string(label)))+painted(" "+oneLine(q.ID)+"  "), "  ", q.Statement)
+		p.findings(q)
+		p.reasons(q)
 	}
 	p.line("")
 	for _, b := range r.Subject.Problems {
-		p.line("%s %s: %s", p.paint(Error, "not readable"), b.Place, oneLine(b.Message))
+		p.text(p.paint(Error, "not readable")+" ", "  ", b.Place+": "+b.Message)
 	}
 	if r.Incomplete != "" {
-		p.line("%s %s", p.paint(Error, "incomplete:"), r.Incomplete)
+		p.text(p.paint(Error, "incomplete:")+" ", "  ", r.Incomplete)
 	}
-	p.line("%s  %s", p.paint(r.Verdict, r.headline()), r.Subject.String())
-	p.line("cases: %s", r.countText())
+	p.text(p.paint(r.Verdict, r.headline()), "  ", "")
+	p.text("tree: ", "  ", r.Subject.String())
+	if text := r.findingText(); text != "" {
+		p.line("findings: " + text)
+	}
+	p.line("cases: " + r.countText())
 	return p.err
 }
 
-type painter struct {
-	w     io.Writer
-	color bool
-	err   error
+// page writes to a terminal.
+type page struct {
+	View
+	w   io.Writer
+	err error
+}
+
+// findings shows what is wrong with a requirement.
+func (p *page) findings(q *RequirementOf) {
+	for i, f := range q.Findings {
+		if !p.All && i == maxFindings {
+			p.line("  … and " + plural(len(q.Findings)-i, "more finding") + ": see " + p.rest())
+			return
+		}
+		if head := f.head(); head != "" {
+			p.text("  ", "    ", head)
+		}
+		lead := painted("    ")
+		if f.Severity == should {
+			lead += p.paint(should, "should:") + " "
+		}
+		p.text(lead, "    ", f.Message)
+		p.entry("object", f.Object)
+		p.entry("through", f.Through)
+		p.entry("also", alsoText(f.Also))
+		p.entry("wanted", f.Want)
+		p.entry("when", f.when(short))
+		p.command("    again   ", f.Command)
+	}
+}
+
+// reasons shows why cases of a requirement were not judged. Beside findings only
+// what could not be judged is worth more than a number.
+func (p *page) reasons(q *RequirementOf) {
+	shown, aside := q.Unjudged, map[Verdict]int{}
+	if !p.All && len(q.Findings) > 0 {
+		shown = nil
+		for _, u := range q.Unjudged {
+			if u.Verdict == Error {
+				shown = append(shown, u)
+			} else {
+				aside[u.Verdict] += u.Cases
+			}
+		}
+	}
+	for i, u := range shown {
+		if !p.All && i == maxReasons {
+			p.line("  … and " + plural(len(shown)-i, "more reason") + ": see " + p.rest())
+			break
+		}
+		p.text("  ", "    ", fmt.Sprintf("%s, %s: %s", u.Verdict, plural(u.Cases, "case"), u.Reason))
+		if u.Verdict != Skipped {
+			name := u.ID
+			if name == "" {
+				name = u.Example
+			}
+			p.entry("first", name)
+		}
+	}
+	var parts []string
+	for _, v := range []Verdict{Blocked, Skipped} {
+		if n := aside[v]; n > 0 {
+			parts = append(parts, plural(n, "case")+" "+string(v))
+		}
+	}
+	if len(parts) > 0 {
+		p.line("  " + strings.Join(parts, ", ") + ": see " + p.rest())
+	}
+}
+
+// rest says where all of a list is.
+func (p *page) rest() string {
+	if p.File != "" {
+		return oneLine(p.File) + ", or --all"
+	}
+	return "--all, or report.md of --out"
+}
+
+// head is the place of a finding as far as it is known.
+func (i Instance) head() string {
+	if i.Place != "" {
+		return i.Place
+	}
+	return i.Chart
+}
+
+// head is the place of a finding as far as it is known.
+func (f Finding) head() string { return f.Instance().head() }
+
+// String is an instance within a line.
+func (i Instance) String() string {
+	switch head := i.head(); {
+	case i.Object == "":
+		return head
+	case head == "":
+		return i.Object
+	default:
+		return head + " (" + i.Object + ")"
+	}
+}
+
+// alsoText names the first of further instances.
+func alsoText(also []Instance) string {
+	if len(also) == 0 {
+		return ""
+	}
+	var names []string
+	for _, i := range also[:min(len(also), maxInstances)] {
+		names = append(names, i.String())
+	}
+	text := fmt.Sprintf("%d more: %s", len(also), strings.Join(names, ", "))
+	if more := len(also) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// maxValue is the longest value of an axis on a terminal.
+const maxValue = 40
+
+// short cuts a long value.
+func short(value string) string {
+	if rs := []rune(value); len(rs) > maxValue {
+		return string(rs[:maxValue-1]) + "…"
+	}
+	return value
+}
+
+// textWidth is where texts are wrapped; a command is copied, so it gets all of
+// the width that a line may have.
+const (
+	textWidth = 120
+	lineWidth = 200
+)
+
+// entry writes a named part of a finding, unless it is empty.
+func (p *page) entry(name, text string) {
+	if text != "" {
+		p.text(painted(fmt.Sprintf("    %-8s", name)), strings.Repeat(" ", 12), text)
+	}
 }
 
 // painted is text that may hold escape sequences of our own.
 type painted string
 
-// line writes a line. Control characters in strings, as a tree may hold them,
-// do not reach the terminal.
-func (p *painter) line(format string, args ...any) {
-	for i, a := range args {
-		if s, ok := a.(string); ok {
-			args[i] = clean(s)
+// width is the number of columns.
+func (t painted) width() int {
+	n, escape := 0, false
+	for _, c := range t {
+		switch {
+		case c == '\x1b':
+			escape = true
+		case escape:
+			escape = c != 'm'
+		default:
+			n++
 		}
 	}
+	return n
+}
+
+// text writes a text as one paragraph behind lead; further lines begin with
+// hang. Control characters, as a tree may hold them, do not reach the terminal.
+func (p *page) text(lead painted, hang, text string) {
+	line, width, begun := string(lead), lead.width(), false
+	for word := range strings.FieldsSeq(clean(text)) {
+		rs := []rune(word)
+		switch {
+		case !begun:
+			begun = true
+		case width+1+len(rs) > textWidth:
+			p.line(line)
+			line, width = hang, len(hang)
+		default:
+			line, width = line+" ", width+1
+		}
+		// A word that has no room in a line of its own is broken.
+		for width+len(rs) > lineWidth {
+			room := max(lineWidth-width, 0)
+			p.line(line + string(rs[:room]))
+			line, width, rs = hang, len(hang), rs[room:]
+		}
+		line, width = line+string(rs), width+len(rs)
+	}
+	p.line(line)
+}
+
+// command writes a command for a POSIX shell, in lines that can be copied as
+// they are. A word is left whole.
+func (p *page) command(lead, command string) {
+	hang := strings.Repeat(" ", len(lead))
+	line := lead
+	for i, word := range shellWords(clean(command)) {
+		switch {
+		case i == 0:
+		case len([]rune(line+" "+word)) > lineWidth-len(" \\"):
+			p.line(line + " \\")
+			line = hang
+		default:
+			line += " "
+		}
+		line += word
+	}
+	p.line(line)
+}
+
+// shellWords splits what Quote made at the spaces outside quotes.
+func shellWords(command string) []string {
+	var words []string
+	begin, quoted := 0, false
+	for i := 0; i < len(command); i++ {
+		switch c := command[i]; {
+		case c == '\'':
+			quoted = !quoted
+		case quoted:
+		case c == '\\':
+			i++
+		case c == ' ':
+			words = append(words, command[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(words, command[begin:])
+}
+
+func (p *page) line(text string) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = fmt.Fprintln(p.w, text)
 	}
 }
 
-func (p *painter) paint(v Verdict, text string) painted {
-	if !p.color {
+func (p *page) paint(v Verdict, text string) painted {
+	if !p.Color {
 		return painted(text)
 	}
 	code := "33"

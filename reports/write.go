@@ -2,11 +2,13 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -14,12 +16,15 @@ import (
 
 // JSON returns report.json.
 func (r *Report) JSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", " ")
+	var flat, out bytes.Buffer
+	enc := json.NewEncoder(&flat)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(r)
-	return b.Bytes(), err
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	out.Grow(2 * flat.Len()) // a report can be large, and grows by copies otherwise
+	err := json.Indent(&out, flat.Bytes(), "", " ")
+	return out.Bytes(), err
 }
 
 type junitSuites struct {
@@ -51,6 +56,7 @@ type junitCase struct {
 	Failure   *junitText `xml:"failure,omitempty"`
 	Error     *junitText `xml:"error,omitempty"`
 	Skipped   *junitText `xml:"skipped,omitempty"`
+	Out       string     `xml:"system-out,omitempty"`
 }
 
 type junitText struct {
@@ -59,8 +65,9 @@ type junitText struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit returns junit.xml: a requirement is a suite, a case a test case. A run
-// that is not complete has one more case that says so as an error.
+// JUnit returns junit.xml: a requirement is a suite, a case a test case. A case
+// that fails in nothing that must hold passes, and its output says what it shows.
+// A run that is not complete has one more case that says so as an error.
 func (r *Report) JUnit() ([]byte, error) {
 	all := junitSuites{Name: r.Tool}
 	var total int64
@@ -74,11 +81,16 @@ func (r *Report) JUnit() ([]byte, error) {
 			jc := junitCase{Name: c.Name, ClassName: q.Family + "." + q.ID, Time: "0"}
 			switch c.Verdict {
 			case Fail, Fixed, Expired:
+				text := caseText(c, q.Severity)
+				if !c.Breaks(q.Severity) {
+					jc.Out = text
+					break
+				}
 				s.Failures++
-				jc.Failure = &junitText{Type: string(c.Verdict), Message: firstMessage(c), Text: caseText(c)}
+				jc.Failure = &junitText{Type: string(c.Verdict), Message: firstMessage(c, q.Severity), Text: text}
 			case Error, Blocked:
 				s.Errors++
-				jc.Error = &junitText{Type: string(c.Verdict), Message: c.Reason, Text: c.Reason + "\n" + caseText(c)}
+				jc.Error = &junitText{Type: string(c.Verdict), Message: c.Reason, Text: caseText(c, q.Severity)}
 			case Skipped, Known:
 				s.Skipped++
 				jc.Skipped = &junitText{Message: c.Reason}
@@ -110,21 +122,31 @@ func (r *Report) JUnit() ([]byte, error) {
 
 func seconds(ns int64) string { return fmt.Sprintf("%.3f", time.Duration(ns).Seconds()) }
 
-func firstMessage(c Case) string {
+// firstMessage is what a case that fails says first: of what breaks
+// conformance, where something does.
+func firstMessage(c Case, severity string) string {
 	if len(c.Findings) == 0 {
 		return c.Reason
 	}
-	return c.Findings[0].Message
+	i := slices.IndexFunc(c.Findings, func(f Finding) bool { return cmp.Or(f.Severity, severity) == must })
+	return c.Findings[max(i, 0)].Message
 }
 
-func caseText(c Case) string {
+// caseText is all that a case shows.
+func caseText(c Case, severity string) string {
 	var b strings.Builder
+	if c.Reason != "" {
+		fmt.Fprintf(&b, "%s\n", c.Reason)
+	}
 	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "%s\n", f.Message)
-		for _, l := range []struct{ k, v string }{{"at", f.Place}, {"object", f.Object}, {"chart", f.Chart}, {"want", f.Want}} {
+		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(f.Severity, severity), f.Message)
+		for _, l := range []struct{ k, v string }{{"at", f.Place}, {"through", f.Through}, {"object", f.Object}, {"chart", f.Chart}, {"want", f.Want}} {
 			if l.v != "" {
 				fmt.Fprintf(&b, "  %s: %s\n", l.k, l.v)
 			}
+		}
+		for _, also := range f.Also {
+			fmt.Fprintf(&b, "  also: %s\n", also)
 		}
 	}
 	return b.String()
@@ -144,6 +166,9 @@ func (r *Report) Markdown() ([]byte, error) {
 		fmt.Fprintf(&b, "| %s | %s |\n", mdCell(c.Name), mdCell(c.String()))
 	}
 	fmt.Fprintf(&b, "| Cases | %s |\n", r.countText())
+	if text := r.findingText(); text != "" {
+		fmt.Fprintf(&b, "| Findings | %s |\n", text)
+	}
 	if r.Incomplete != "" {
 		fmt.Fprintf(&b, "\n**Incomplete**: %s.\n", r.Incomplete)
 	}
@@ -155,21 +180,28 @@ func (r *Report) Markdown() ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "\n## Requirements\n\n| id | severity | verdict | cases | findings | statement |\n|---|---|---|---:|---:|---|\n")
 	for _, q := range r.Requirements {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s |\n", mdCell(q.ID), mdCell(q.Severity), q.Verdict, len(q.Cases), len(q.Findings), mdCell(q.Statement))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s |\n", mdCell(q.ID), mdCell(q.Severity), q.label(), len(q.Cases), len(q.Findings), mdCell(q.Statement))
 	}
 	for _, q := range r.Requirements {
 		if len(q.Findings) == 0 && len(q.Unjudged) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", q.ID, q.Verdict, mdText(q.Statement))
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n", q.ID, q.label(), mdText(q.Statement))
 		for _, f := range q.Findings {
 			fmt.Fprintf(&b, "\n### %s\n\n", mdText(f.Message))
-			for _, l := range []struct{ k, v string }{{"Place", f.Place}, {"Object", f.Object}, {"Chart", f.Chart}} {
+			fmt.Fprintf(&b, "- Severity: %s\n", mdText(f.Severity))
+			for _, l := range []struct{ k, v string }{{"Place", f.Place}, {"Through", f.Through}, {"Object", f.Object}, {"Chart", f.Chart}} {
 				if l.v != "" {
 					fmt.Fprintf(&b, "- %s: %s\n", l.k, mdCode(l.v))
 				}
 			}
-			fmt.Fprintf(&b, "- When: %s (%s)\n", mdText(f.When), plural(len(f.Cases), "case"))
+			if len(f.Also) > 0 {
+				fmt.Fprintf(&b, "- Also, %d more:\n", len(f.Also))
+			}
+			for _, also := range f.Also {
+				fmt.Fprintf(&b, "  - %s\n", mdInstance(also))
+			}
+			fmt.Fprintf(&b, "- When: %s\n", mdText(f.when(strings.Clone)))
 			if f.Want != "" {
 				fmt.Fprintf(&b, "- Wanted: %s\n", mdText(f.Want))
 			}
@@ -180,6 +212,17 @@ func (r *Report) Markdown() ([]byte, error) {
 		}
 	}
 	return []byte(b.String()), nil
+}
+
+// mdInstance is an instance within an item.
+func mdInstance(i Instance) string {
+	var parts []string
+	for _, v := range []string{i.head(), i.Object} {
+		if v != "" {
+			parts = append(parts, mdCode(v))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // mdText is text within a paragraph, a heading or an item.
@@ -250,35 +293,74 @@ func (c Component) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// headline is the verdict of the whole run as a sentence.
 func (r *Report) headline() string {
-	failed, total := 0, 0
+	total, fail, mild := len(r.Requirements), 0, 0
 	for _, q := range r.Requirements {
-		total++
-		if q.failed() {
-			failed++
+		switch {
+		case q.Breaks:
+			fail++
+		case q.Should > 0:
+			mild++
 		}
+	}
+	only := "has findings that are only should"
+	if mild != 1 {
+		only = "have findings that are only should"
 	}
 	switch r.Verdict {
 	case Pass:
-		if failed > 0 {
-			return fmt.Sprintf("Conformant: no must requirement fails (%d of %d fail as should)", failed, total)
+		if mild > 0 {
+			return fmt.Sprintf("Conformant: none of %s fails, %d %s", plural(total, "requirement"), mild, only)
 		}
 		return fmt.Sprintf("Conformant: %s held or had nothing to judge", plural(total, "requirement"))
 	case Fail:
-		return fmt.Sprintf("Not conformant: %d of %d requirements fail", failed, total)
+		verb := "fail"
+		if fail == 1 {
+			verb = "fails"
+		}
+		text := fmt.Sprintf("Not conformant: %d of %s %s", fail, plural(total, "requirement"), verb)
+		if mild > 0 {
+			text += fmt.Sprintf(", %d more %s", mild, only)
+		}
+		return text
 	}
 	return "Could not judge"
 }
 
+// countText counts cases by verdict as people read it.
 func (r *Report) countText() string {
+	counts := map[Verdict]int{}
+	for _, q := range r.Requirements {
+		for _, c := range q.Cases {
+			counts[Label(c.Verdict, c.Breaks(q.Severity))]++
+		}
+	}
 	var parts []string
-	for _, v := range order {
-		if n := r.Counts[v]; n > 0 {
+	for _, v := range slices.Insert(Verdicts(), slices.Index(order, Blocked), should) {
+		if n := counts[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
 	if len(parts) == 0 {
 		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// findingText counts findings by severity, "" for none.
+func (r *Report) findingText() string {
+	counts := map[string]int{}
+	for _, q := range r.Requirements {
+		for _, f := range q.Findings {
+			counts[f.Severity]++
+		}
+	}
+	var parts []string
+	for _, severity := range []string{must, should} {
+		if n := counts[severity]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

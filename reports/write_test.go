@@ -129,29 +129,25 @@ func TestMarkdownCells(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	g := NewWithT(t)
 	r := build(t, rich())
-	g.Expect(string(terminal(t, r, false, 1))).To(And(
-		ContainSubstring("… and 1 more finding:"),
-		ContainSubstring("… and 1 more reason\n"),
-		Not(ContainSubstring("port `redis`")),
-		Not(ContainSubstring("\x1b")),
-	))
-	colored := string(terminal(t, r, true, 0))
+	colored := string(terminal(t, r, reports.View{Color: true, All: true}))
 	g.Expect(colored).To(ContainSubstring("\x1b[1;31mFAIL\x1b[0m SVC-02"))
 	g.Expect(colored).To(ContainSubstring("\x1b[1;36mSKIPPED\x1b[0m RBC-01"))
+	g.Expect(colored).To(ContainSubstring("\x1b[1;33mSHOULD\x1b[0m PKG-01"))
+	g.Expect(colored).To(ContainSubstring("\x1b[1;33mshould:\x1b[0m appVersion is empty"))
 	plain := colored
 	for _, code := range []string{"1;31", "1;32", "1;33", "1;36", "0"} {
 		plain = strings.ReplaceAll(plain, "\x1b["+code+"m", "")
 	}
-	g.Expect(plain).To(Equal(string(terminal(t, r, false, 0))))
+	g.Expect(plain).To(Equal(string(terminal(t, r, reports.View{All: true}))))
 
 	odd := "a\x1b]0;title\a\u009bb"
 	events := single(odd, reports.Finding{Fingerprint: "f", Chart: odd, Object: odd, Place: odd, Message: odd, Want: odd})
 	events[0].Run.Subject = reports.Subject{Tree: odd, Problems: []reports.Problem{{Place: odd, Message: odd}}}
 	events[1].Requirement.Statement = odd
-	g.Expect(string(terminal(t, build(t, events), false, 0))).NotTo(MatchRegexp(`[\x00-\x08\x0b-\x1f\x{7f}-\x{9f}]`))
+	g.Expect(string(terminal(t, build(t, events), reports.View{All: true}))).NotTo(MatchRegexp(`[\x00-\x08\x0b-\x1f\x{7f}-\x{9f}]`))
 
 	// A finding about neither a place nor a chart has no line for them.
-	g.Expect(string(terminal(t, build(t, single("c", reports.Finding{Fingerprint: "f", Message: "m"})), false, 0))).NotTo(MatchRegexp(`(?m)^ +$`))
+	g.Expect(string(terminal(t, build(t, single("c", reports.Finding{Fingerprint: "f", Message: "m"})), reports.View{All: true}))).NotTo(MatchRegexp(`(?m)^ +$`))
 }
 
 func names(t *testing.T, dir string) []string {

@@ -49,6 +49,8 @@ func TestBadUsageIsOneLine(t *testing.T) {
 		{"unknown value of an axis", []string{"run", "--axis", "chart=abc"}, []string{`"abc"`, "list --cases"}},
 		{"axis without value", []string{"run", "--axis", "chart"}, []string{"axis=value"}},
 		{"unknown case", []string{"run", "--case", "SVC-01/chart=abc"}, []string{`"SVC-01/chart=abc"`, "list --cases"}},
+		{"unknown id of a case", []string{"run", "--case", "SVC-01#00000000"}, []string{`"SVC-01#00000000"`, "list --cases"}},
+		{"id of a case cut short", []string{"run", "--case", "SVC-01#12345"}, []string{`"SVC-01#12345"`, "6 to 8 digits"}},
 		{"case of an unknown requirement", []string{"run", "--case", "abc"}, []string{`"abc"`, "proofplane list"}},
 		{"filters that leave nothing", []string{"run", "--requirement", "ETCD-01", "--chart", "basics"}, []string{"no case"}},
 		{"output form", []string{"list", "--output", "yaml"}, []string{`"yaml"`, "table or json"}},

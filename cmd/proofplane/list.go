@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"proofplane/suites"
 	"proofplane/suites/requirement"
 )
 
@@ -20,7 +19,8 @@ type listed struct {
 	Statement string               `json:"statement"`
 	Count     int                  `json:"count"` // cases in this tree
 	Skip      string               `json:"skip,omitempty"`
-	Cases     []string             `json:"cases,omitempty"`
+	Cases     []string             `json:"cases,omitempty"` // names
+	IDs       []string             `json:"ids,omitempty"`   // of these cases
 }
 
 func listCommand() *cobra.Command {
@@ -58,6 +58,7 @@ func listCommand() *cobra.Command {
 				for _, c := range p.Cases {
 					if cases {
 						l.Cases = append(l.Cases, c.Name())
+						l.IDs = append(l.IDs, c.ID())
 					}
 				}
 				all = append(all, l)
@@ -80,63 +81,21 @@ func listCommand() *cobra.Command {
 					statement += " (nothing to judge: " + l.Skip + ")"
 				}
 				fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", l.ID, l.Severity, strings.Join(tiers, " "), l.Count, statement)
-				for _, c := range l.Cases {
-					fmt.Fprintf(tw, "\t\t\t\t%s\n", c)
+				for i, c := range l.Cases {
+					fmt.Fprintf(tw, "\t\t\t\t%s %s\n", l.IDs[i], c)
 				}
 			}
-			fmt.Fprintf(tw, "%d requirements\t\t\t%d\t%s\n", len(all), total, env.Tree.Source.Name)
+			what := "requirements"
+			if len(all) == 1 {
+				what = "requirement"
+			}
+			fmt.Fprintf(tw, "%d %s\t\t\t%d\t%s\n", len(all), what, total, env.Tree.Source.Name)
 			return tw.Flush()
 		},
 	}
 	tf.add(cmd)
 	sf.add(cmd)
-	cmd.Flags().BoolVar(&cases, "cases", false, "name every case")
+	cmd.Flags().BoolVar(&cases, "cases", false, "name every case, by id and full name")
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
 	return cmd
-}
-
-func explainCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "explain ID",
-		Short:   "Say what a requirement means, how it is judged, and what to do when it fails",
-		Example: "  proofplane explain SVC-02",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, r := range suites.Catalog() {
-				if !strings.EqualFold(r.ID, args[0]) {
-					continue
-				}
-				var tiers []string
-				for _, t := range r.Tiers {
-					tiers = append(tiers, string(t))
-				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s (%s; tiers %s)\n\n%s\n\nOrigin\n%s\n\nSituations\n%s\n\nHow it is judged\n%s\n\nWhen it fails\n%s\n",
-					r.ID, r.Severity, strings.Join(tiers, ", "), wrap(r.Statement), wrap(r.Origin), wrap(r.Axes), wrap(r.How), wrap(r.Fix))
-				return err
-			}
-			return usage(fmt.Errorf("there is no requirement %q: `proofplane list` shows those there are", args[0]))
-		},
-	}
-}
-
-// wrap breaks a text at 78 columns and indents it.
-func wrap(text string) string {
-	var b strings.Builder
-	col := 0
-	for _, w := range strings.Fields(text) {
-		switch {
-		case col == 0:
-			b.WriteString("  ")
-			col = 2
-		case col+1+len(w) > 78:
-			b.WriteString("\n  ")
-			col = 2
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(w)
-		col += len(w)
-	}
-	return b.String()
 }

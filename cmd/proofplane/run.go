@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"proofplane/fixtures/tree"
 	"proofplane/reports"
 	"proofplane/suites/requirement"
 	"proofplane/suites/runner"
@@ -34,12 +33,16 @@ func runCommand() *cobra.Command {
 		Short: "Judge a tree and write a report",
 		Long: `Judge a tree: every requirement in every situation that applies to it.
 
+A finding is must or should, as its requirement says; only must breaks
+conformance. A requirement with findings that are only should is shown as SHOULD.
+
 Exit codes: 0 every must requirement holds; 1 one does not; 2 bad usage or a tree
 that cannot be read; 3 something could not be judged, and nothing failed.`,
 		Example: `  proofplane run
   proofplane run --tree ~/src/cozystack --out report/
   proofplane run --tree ~/src/cozystack --rev 9cb4f2922 --family svc
-  proofplane run --tree ~/src/cozystack --requirement SVC-02 --axis etcd=none`,
+  proofplane run --tree ~/src/cozystack --requirement SVC-02 --axis etcd=none
+  proofplane run --tree ~/src/cozystack --case SVC-02#3f9a1c7e`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, t := range tiers {
@@ -106,23 +109,23 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 			if berr != nil {
 				return &exitError{exitNotJudged, berr}
 			}
-			limit := 10
-			if all {
-				limit = 0
-			}
 			var werr error
 			if out != "" {
 				werr = errors.Join(stream.Err(), report.Write(out))
 			}
 			w := cmd.OutOrStdout()
-			if terr := report.Terminal(w, isTerminal(w), limit); terr != nil {
+			view := reports.View{Color: isTerminal(w), All: all}
+			if out != "" {
+				view.File = filepath.Join(out, "report.md")
+			}
+			if terr := report.Terminal(w, view); terr != nil {
 				return &exitError{exitNotJudged, terr}
 			}
 			if werr != nil {
 				return &exitError{exitNotJudged, fmt.Errorf("the report could not be written: %w", werr)}
 			}
 			if out != "" {
-				fmt.Fprintf(w, "report: %s\n", filepath.Join(out, "report.md"))
+				fmt.Fprintf(w, "report: %s\n", view.File)
 			}
 			if code := report.ExitCode(); code != 0 {
 				return &exitError{code: code}
@@ -135,7 +138,7 @@ that cannot be read; 3 something could not be judged, and nothing failed.`,
 	cmd.Flags().StringVar(&out, "out", "", "folder for report.json, junit.xml, report.md and events.jsonl; made if it is not there")
 	cmd.Flags().StringSliceVar(&tiers, "tier", []string{string(requirement.Render)}, "tiers to judge on")
 	cmd.Flags().IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "cases judged at a time")
-	cmd.Flags().BoolVar(&all, "all", false, "show every finding at the end, however many")
+	cmd.Flags().BoolVar(&all, "all", false, "show every finding and every reason at the end, however many")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "no progress")
 	cmd.Flags().StringVar(&cpu, "cpuprofile", "", "write a CPU profile to this file")
 	return cmd
@@ -182,7 +185,7 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 	}
 	r := &reports.Run{
 		Format: reports.Format, Tool: "proofplane " + version(), Platform: t.Profile.Name, Seed: tf.seed,
-		Tiers: []string{string(requirement.Render)}, Filters: sf.asFlags(), Command: "proofplane run", Started: time.Now().UTC(),
+		Tiers: []string{string(requirement.Render)}, Filters: sf.asFlags(), Command: tf.command(), Started: time.Now().UTC(),
 		Subject: reports.Subject{Tree: t.Source.Name, Revision: t.Source.Revision, Asked: t.Source.Requested, Digest: digest, Charts: len(t.Charts)},
 		Components: []reports.Component{
 			{Name: "charts", Real: true, Note: "of the tree"},
@@ -194,18 +197,6 @@ func opening(env *requirement.Env, tf *treeFlags, sf *selectFlags) (*reports.Run
 	}
 	for _, p := range t.Problems {
 		r.Subject.Problems = append(r.Subject.Problems, reports.Problem{Place: p.Place, Message: p.Message})
-	}
-	if tf.tree != "" {
-		r.Command += " --tree " + reports.Quote(tf.tree)
-	}
-	if tf.rev != "" {
-		r.Command += " --rev " + reports.Quote(tf.rev)
-	}
-	if tf.profile != tree.DefaultProfile {
-		r.Command += " --platform " + reports.Quote(tf.profile)
-	}
-	if tf.seed != 1 {
-		r.Command += fmt.Sprintf(" --seed %d", tf.seed)
 	}
 	return r, nil
 }
@@ -227,14 +218,17 @@ type progress struct {
 	fails int
 	left  map[string]int
 	worst map[string]reports.Verdict
+	must  map[string]bool   // a case breaks what must hold
+	of    map[string]string // severity
 	last  time.Time
 }
 
 func newProgress(w io.Writer, plan []*runner.Planned, quiet bool) *progress {
-	p := &progress{w: w, tty: isTerminal(w), quiet: quiet, left: map[string]int{}, worst: map[string]reports.Verdict{}}
+	p := &progress{w: w, tty: isTerminal(w), quiet: quiet, left: map[string]int{}, worst: map[string]reports.Verdict{}, must: map[string]bool{}, of: map[string]string{}}
 	for _, r := range plan {
 		n := max(len(r.Cases), 1)
 		p.left[r.ID] = n
+		p.of[r.ID] = string(r.Severity)
 		p.total += n
 	}
 	return p
@@ -252,6 +246,7 @@ func (p *progress) event(e reports.Event) {
 		p.fails++
 	}
 	p.left[c.Requirement]--
+	p.must[c.Requirement] = p.must[c.Requirement] || c.Breaks(p.of[c.Requirement])
 	if w, ok := p.worst[c.Requirement]; ok {
 		p.worst[c.Requirement] = reports.Worst(w, c.Verdict)
 	} else {
@@ -262,7 +257,7 @@ func (p *progress) event(e reports.Event) {
 		p.last = time.Now()
 		fmt.Fprintf(p.w, "\r\x1b[K%d/%d cases, %d not passed, %s", p.done, p.total, p.fails, c.Requirement)
 	case !p.tty && p.left[c.Requirement] == 0:
-		fmt.Fprintf(p.w, "%s %s (%d/%d cases)\n", c.Requirement, strings.ToUpper(string(p.worst[c.Requirement])), p.done, p.total)
+		fmt.Fprintf(p.w, "%s %s (%d/%d cases)\n", c.Requirement, strings.ToUpper(string(reports.Label(p.worst[c.Requirement], p.must[c.Requirement]))), p.done, p.total)
 	}
 }
 

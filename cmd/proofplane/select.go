@@ -23,7 +23,7 @@ func (f *selectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.families, "family", nil, "only these families, as svc")
 	cmd.Flags().StringSliceVar(&f.charts, "chart", nil, "only these charts: folder, or the end of it (apps/redis, redis)")
 	cmd.Flags().StringSliceVar(&f.axes, "axis", nil, "only cases with axis=value; of one axis any of the values, of several all")
-	cmd.Flags().StringArrayVar(&f.cases, "case", nil, "only this case, by its full name; can be repeated")
+	cmd.Flags().StringArrayVar(&f.cases, "case", nil, "only this case, by id (SVC-02#3f9a1c7e, or its first six digits) or full name; can be repeated")
 }
 
 func (f *selectFlags) plan(env *requirement.Env) ([]*runner.Planned, error) {

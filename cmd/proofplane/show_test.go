@@ -106,7 +106,7 @@ func TestListedCasesCanBeNamed(t *testing.T) {
 	var args []string
 	want := 0
 	for _, l := range list(t, "--cases") {
-		if len(l.Cases) != l.Count {
+		if len(l.Cases) != l.Count || len(l.IDs) != l.Count {
 			t.Errorf("%s: %d names of %d cases", l.ID, len(l.Cases), l.Count)
 		}
 		for _, c := range l.Cases {
@@ -115,8 +115,10 @@ func TestListedCasesCanBeNamed(t *testing.T) {
 		}
 		if len(l.Cases) > 0 {
 			last := l.Cases[len(l.Cases)-1]
-			if one := list(t, "--case", last, "--cases"); len(one) != 1 || one[0].Count != 1 || one[0].Cases[0] != last {
-				t.Errorf("--case %s selects %+v", last, one)
+			for _, name := range []string{last, l.IDs[len(l.IDs)-1]} {
+				if one := list(t, "--case", name, "--cases"); len(one) != 1 || one[0].Count != 1 || one[0].Cases[0] != last {
+					t.Errorf("--case %s selects %+v", name, one)
+				}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"proofplane/fixtures/platform"
 	"proofplane/fixtures/tree"
+	"proofplane/reports"
 	"proofplane/suites/requirement"
 )
 
@@ -69,4 +70,22 @@ func (f *treeFlags) load() (*requirement.Env, error) {
 		return nil, usage(fmt.Errorf("%w%s", err, hint))
 	}
 	return requirement.NewEnv(t, f.seed), nil
+}
+
+// command runs on the same tree, as a POSIX shell reads it.
+func (f *treeFlags) command() string {
+	command := "proofplane run"
+	if f.tree != "" {
+		command += " --tree " + reports.Quote(f.tree)
+	}
+	if f.rev != "" {
+		command += " --rev " + reports.Quote(f.rev)
+	}
+	if f.profile != tree.DefaultProfile {
+		command += " --platform " + reports.Quote(f.profile)
+	}
+	if f.seed != 1 {
+		command += fmt.Sprintf(" --seed %d", f.seed)
+	}
+	return command
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"proofplane/fixtures/render"
@@ -113,6 +114,22 @@ func (c *Case) Name() string {
 		parts = append(parts, s.Axis+"="+s.Value)
 	}
 	return c.Requirement.ID + "/" + strings.Join(parts, ",")
+}
+
+// IDDigits is how many digits follow the # in an ID.
+const IDDigits = 8
+
+// ID is a short name of the case, SVC-02#3f9a1c7e, made of the requirement and
+// the point: it is the same in every run and revision that has the point,
+// whatever order the axes have.
+func (c *Case) ID() string {
+	var parts []string
+	for _, s := range c.Settings() {
+		parts = append(parts, s.Axis+"\x00"+s.Value)
+	}
+	slices.Sort(parts)
+	sum := sha256.Sum256([]byte(c.Requirement.ID + "\x00" + strings.Join(parts, "\x00")))
+	return c.Requirement.ID + "#" + hex.EncodeToString(sum[:])[:IDDigits]
 }
 
 // Check is what a Judge gets: its case, the environment, and where to say what

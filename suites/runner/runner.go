@@ -23,7 +23,7 @@ type Filter struct {
 	Families     []string            // lower or upper case
 	Charts       []string            // folder, label (apps/redis) or last element
 	Axes         map[string][]string // axis -> values
-	Cases        []string            // full names
+	Cases        []string            // names, or ids of which the last digits may lack
 }
 
 // Planned is a requirement with the cases that were selected.
@@ -81,26 +81,28 @@ func Plan(env *requirement.Env, all []*requirement.Requirement, f Filter) ([]*Pl
 			}
 		}
 	}
+	cases, err := named(plan, f.Cases)
+	if err != nil {
+		return nil, err
+	}
 	narrow := len(f.Charts)+len(f.Axes)+len(f.Cases) > 0
 	var out []*Planned
-	selected := 0
+	left := 0
 	for _, p := range plan {
-		p.Cases = slices.DeleteFunc(p.Cases, func(c *requirement.Case) bool { return !f.matches(c) })
-		selected += len(p.Cases)
-		if narrow && len(p.Cases) == 0 {
-			continue
-		}
-		out = append(out, p)
-	}
-	for _, name := range f.Cases {
-		if !slices.ContainsFunc(out, func(p *Planned) bool {
-			return slices.ContainsFunc(p.Cases, func(c *requirement.Case) bool { return c.Name() == name })
-		}) {
-			return nil, &UsageError{fmt.Sprintf("there is no case %q in this tree: `proofplane list --cases` shows those there are", name)}
+		p.Cases = slices.DeleteFunc(p.Cases, func(c *requirement.Case) bool {
+			return len(f.Cases) > 0 && !cases[c] || !f.matches(c)
+		})
+		left += len(p.Cases)
+		// What could not be planned may have had a case that the filters leave.
+		if !narrow || len(p.Cases) > 0 || p.Err != nil {
+			out = append(out, p)
 		}
 	}
-	if narrow && selected == 0 {
+	if narrow && len(out) == 0 {
 		return nil, &UsageError{"the filters leave no case"}
+	}
+	if left < len(cases) {
+		return nil, &UsageError{"the other filters leave out a case that --case names: give it without them"}
 	}
 	return out, nil
 }
@@ -143,8 +145,7 @@ func selectRequirements(all []*requirement.Requirement, f Filter) ([]*requiremen
 	}
 	ids := slices.Clone(f.Requirements)
 	for _, c := range f.Cases {
-		id, _, _ := strings.Cut(c, "/")
-		ids = append(ids, id)
+		ids = append(ids, requirementOf(c))
 	}
 	for _, id := range ids {
 		if !known[strings.ToUpper(id)] {
@@ -196,9 +197,6 @@ func chartMatches(name, dir string) bool {
 }
 
 func (f Filter) matches(c *requirement.Case) bool {
-	if len(f.Cases) > 0 && !slices.Contains(f.Cases, c.Name()) {
-		return false
-	}
 	if len(f.Charts) > 0 {
 		if c.Subject.Chart == nil || !slices.ContainsFunc(f.Charts, func(n string) bool { return chartMatches(n, c.Subject.Chart.Dir) }) {
 			return false
@@ -303,7 +301,7 @@ func Judge(ctx context.Context, env *requirement.Env, c *requirement.Case) *repo
 		c.Requirement.Judge(ctx, check)
 	}()
 	out := &reports.Case{
-		Requirement: c.Requirement.ID, Index: c.Index, Name: c.Name(), Tier: string(c.Tier), Settings: c.Settings(),
+		Requirement: c.Requirement.ID, Index: c.Index, Name: c.Name(), ID: c.ID(), Tier: string(c.Tier), Settings: c.Settings(),
 		Assertions: check.Assertions, Findings: check.Findings, Nanoseconds: time.Since(start).Nanoseconds(),
 	}
 	out.Verdict, out.Reason = check.Verdict()
