@@ -29,7 +29,10 @@ const maxAxes = 3
 const maxValues = 3
 
 // String is the situation as one line with values in full.
-func (s Situation) String() string { return s.text(func(v string) string { return v }) }
+func (s Situation) String() string { return s.text(whole) }
+
+// whole keeps a value.
+func whole(value string) string { return value }
 
 // text is the situation as one line. value writes a value.
 func (s Situation) text(value func(string) string) string {

@@ -190,17 +190,24 @@ func Build(events []Event) (*Report, error) {
 	slices.SortFunc(r.Requirements, func(a, b *RequirementOf) int { return cmp.Compare(a.ID, b.ID) })
 	switch {
 	case end == nil:
-		r.Incomplete = fmt.Sprintf("the run was killed: %d of %d cases were judged", judged, planned)
+		r.Incomplete = "the run was killed: " + judgedText(judged, planned)
 	case end.Interrupted:
-		r.Incomplete = fmt.Sprintf("the run was interrupted: %d of %d cases were judged", judged, planned)
+		r.Incomplete = "the run was interrupted: " + judgedText(judged, planned)
 	case judged < planned:
-		r.Incomplete = fmt.Sprintf("%d of %d cases were judged", judged, planned)
+		r.Incomplete = judgedText(judged, planned)
 	}
 	if end != nil {
 		r.Timing.Finished = end.Finished
 	}
 	r.judge()
 	return r, nil
+}
+
+func judgedText(judged, planned int) string {
+	if planned == 1 {
+		return fmt.Sprintf("%d of 1 case was judged", judged)
+	}
+	return fmt.Sprintf("%d of %d cases were judged", judged, planned)
 }
 
 // sum orders the cases of a requirement and derives its verdict and causes.

@@ -64,7 +64,7 @@ type page struct {
 func (p *page) findings(q *RequirementOf) {
 	for i, f := range q.Findings {
 		if !p.All && i == maxFindings {
-			p.line("  … and " + plural(len(q.Findings)-i, "more finding") + ": see " + p.rest())
+			p.text("  ", "    ", "… and "+plural(len(q.Findings)-i, "more finding")+": see "+p.rest())
 			return
 		}
 		if head := f.head(); head != "" {
@@ -100,7 +100,7 @@ func (p *page) reasons(q *RequirementOf) {
 	}
 	for i, u := range shown {
 		if !p.All && i == maxReasons {
-			p.line("  … and " + plural(len(shown)-i, "more reason") + ": see " + p.rest())
+			p.text("  ", "    ", "… and "+plural(len(shown)-i, "more reason")+": see "+p.rest())
 			break
 		}
 		p.text("  ", "    ", fmt.Sprintf("%s, %s: %s", u.Verdict, plural(u.Cases, "case"), u.Reason))
@@ -119,14 +119,14 @@ func (p *page) reasons(q *RequirementOf) {
 		}
 	}
 	if len(parts) > 0 {
-		p.line("  " + strings.Join(parts, ", ") + ": see " + p.rest())
+		p.text("  ", "    ", strings.Join(parts, ", ")+": see "+p.rest())
 	}
 }
 
 // rest says where all of a list is.
 func (p *page) rest() string {
 	if p.File != "" {
-		return oneLine(p.File) + ", or --all"
+		return p.File + ", or --all"
 	}
 	return "--all, or report.md of --out"
 }

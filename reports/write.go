@@ -149,6 +149,9 @@ func caseText(c Case, severity string) string {
 			fmt.Fprintf(&b, "  also: %s\n", also)
 		}
 	}
+	if c.ID != "" {
+		fmt.Fprintf(&b, "case %s\n", c.ID)
+	}
 	return b.String()
 }
 
@@ -201,7 +204,7 @@ func (r *Report) Markdown() ([]byte, error) {
 			for _, also := range f.Also {
 				fmt.Fprintf(&b, "  - %s\n", mdInstance(also))
 			}
-			fmt.Fprintf(&b, "- When: %s\n", mdText(f.when(strings.Clone)))
+			fmt.Fprintf(&b, "- When: %s\n", mdText(f.when(whole)))
 			if f.Want != "" {
 				fmt.Fprintf(&b, "- Wanted: %s\n", mdText(f.Want))
 			}

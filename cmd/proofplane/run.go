@@ -255,10 +255,18 @@ func (p *progress) event(e reports.Event) {
 	switch {
 	case p.tty && time.Since(p.last) > 100*time.Millisecond:
 		p.last = time.Now()
-		fmt.Fprintf(p.w, "\r\x1b[K%d/%d cases, %d not passed, %s", p.done, p.total, p.fails, c.Requirement)
+		fmt.Fprintf(p.w, "\r\x1b[K%s, %d not passed, %s", p.count(), p.fails, c.Requirement)
 	case !p.tty && p.left[c.Requirement] == 0:
-		fmt.Fprintf(p.w, "%s %s (%d/%d cases)\n", c.Requirement, strings.ToUpper(string(reports.Label(p.worst[c.Requirement], p.must[c.Requirement]))), p.done, p.total)
+		fmt.Fprintf(p.w, "%s %s (%s)\n", c.Requirement, strings.ToUpper(string(reports.Label(p.worst[c.Requirement], p.must[c.Requirement]))), p.count())
 	}
+}
+
+// count says how many cases are done.
+func (p *progress) count() string {
+	if p.total == 1 {
+		return fmt.Sprintf("%d/1 case", p.done)
+	}
+	return fmt.Sprintf("%d/%d cases", p.done, p.total)
 }
 
 func (p *progress) end() {
