@@ -34,13 +34,18 @@ func (s Situation) String() string { return s.text(whole) }
 // whole keeps a value.
 func whole(value string) string { return value }
 
-// text is the situation as one line. value writes a value.
+// text is the situation as one line. value writes a value; one that could be
+// taken for several is quoted.
 func (s Situation) text(value func(string) string) string {
 	var parts []string
 	for _, a := range s.Axes {
 		var vs []string
 		for _, v := range a.Values[:min(len(a.Values), maxValues)] {
-			vs = append(vs, value(v))
+			v = value(v)
+			if strings.ContainsAny(v, ",| ") {
+				v = `"` + v + `"`
+			}
+			vs = append(vs, v)
 		}
 		part := a.Axis + "=" + strings.Join(vs, "|")
 		if more := len(a.Values) - maxValues; more > 0 {

@@ -51,6 +51,7 @@ func TestFold(t *testing.T) {
 		"the only chart":                  {one[:2], one[2:], "x=1, whatever the rest"},
 		"nothing separates":               {points("chart=a,x=1,y=p", "chart=a,x=2,y=q", "chart=a,x=3,y=q"), without(one, points("chart=a,x=1,y=p", "chart=a,x=2,y=q", "chart=a,x=3,y=q")), "3 of 6 cases"},
 		"every chart, one value":          {two[:2], two[2:], "x=1, whatever the rest"},
+		"a value that looks like several": {[][]reports.Setting{{{Axis: "x", Value: "a,ab"}}, {{Axis: "x", Value: "b"}}}, points("x=3"), `x="a,ab"|b`},
 		"no chart axis":                   {points("x=1"), points("x=2"), "x=1"},
 		"a point without settings":        {[][]reports.Setting{nil}, points("chart=a"), "1 of 2 cases"},
 
@@ -113,14 +114,15 @@ func TestSituationComparesWithJudgedCasesOnly(t *testing.T) {
 
 func TestLongValuesAreCutOnATerminalOnly(t *testing.T) {
 	g := NewWithT(t)
-	long := strings.Repeat("é", 41)
+	long := strings.Repeat("é", 20) + "|" + strings.Repeat("é", 18)
 	events := single("SVC-01/chart="+long, reports.Finding{Fingerprint: "f", Message: "m"})
 	events[2].Case.Settings = settings("chart=" + long)
 	events = slices.Insert(events, 3, reports.Event{Case: &reports.Case{Requirement: "SVC-01", Index: 1, Name: "SVC-01/chart=b", Settings: settings("chart=b"), Verdict: reports.Pass}})
 	r := build(t, events)
-	g.Expect(r.Requirements[0].Findings[0].When).To(Equal("chart=" + long))
+	g.Expect(r.Requirements[0].Findings[0].When).To(Equal(`chart="` + long + `"`))
+	g.Expect(r.Requirements[0].Findings[0].Situation.Axes[0].Values).To(Equal([]string{long}))
 	text := string(terminal(t, r, reports.View{}))
-	g.Expect(text).To(ContainSubstring("when    chart=" + strings.Repeat("é", 39) + "… (1 case)\n"))
+	g.Expect(text).To(ContainSubstring("when    chart=\"" + strings.Repeat("é", 20) + "|" + strings.Repeat("é", 16) + "…\" (1 case)\n"))
 }
 
 // large is the stream of a run with many cases and findings: charts with axes of

@@ -170,8 +170,9 @@ func alsoText(also []Instance) string {
 	return text
 }
 
-// maxValue is the longest value of an axis on a terminal.
-const maxValue = 40
+// maxValue is the longest value of an axis on a terminal; with quotes it has two
+// characters more.
+const maxValue = 38
 
 // short cuts a long value.
 func short(value string) string {

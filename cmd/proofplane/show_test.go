@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"proofplane/reports"
 	"proofplane/suites"
+	"proofplane/suites/requirement"
+	"proofplane/suites/runner"
 )
 
 func TestHelpOfEveryCommand(t *testing.T) {
@@ -128,5 +131,22 @@ func TestListedCasesCanBeNamed(t *testing.T) {
 	}
 	if got != want || want == 0 {
 		t.Errorf("%d cases by name, want %d", got, want)
+	}
+}
+
+// What a requirement shows while a run goes on is what the report says.
+func TestProgressTellsShouldFromFail(t *testing.T) {
+	var b strings.Builder
+	r := &requirement.Requirement{ID: "SVC-01", Severity: requirement.Must}
+	p := newProgress(&b, []*runner.Planned{{Requirement: r, Cases: make([]*requirement.Case, 2)}, {Requirement: &requirement.Requirement{ID: "SVC-02", Severity: requirement.Must}}}, false)
+	for _, c := range []reports.Case{
+		{Requirement: "SVC-01", Verdict: reports.Pass},
+		{Requirement: "SVC-01", Verdict: reports.Fail, Findings: []reports.Finding{{Severity: "should"}}},
+		{Requirement: "SVC-02", Verdict: reports.Fail, Findings: []reports.Finding{{Severity: "should"}, {}}},
+	} {
+		p.event(reports.Event{Case: &c})
+	}
+	if want := "SVC-01 SHOULD (2/3 cases)\nSVC-02 FAIL (3/3 cases)\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
