@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -58,38 +57,6 @@ type RequirementOf struct {
 	Unjudged []Reason `json:"unjudged,omitempty"`
 	Cases    []Case   `json:"cases"` // in the order of the plan
 }
-
-// label is the verdict as people read it: a requirement that fails in nothing
-// that must hold is "should".
-func (q *RequirementOf) label() Verdict { return Label(q.Verdict, q.Breaks) }
-
-// Label is a verdict as people read it: a failure that breaks nothing that must
-// hold is "should", which is no verdict of a report.
-func Label(v Verdict, breaks bool) Verdict {
-	if v.fails() && !breaks {
-		return should
-	}
-	return v
-}
-
-// fails says whether a verdict is that of a requirement that does not hold.
-func (v Verdict) fails() bool { return v == Fail || v == Fixed || v == Expired }
-
-// Breaks says whether a case fails in what must hold. severity is that of its
-// requirement, which a finding has that states none.
-func (c Case) Breaks(severity string) bool {
-	if !c.Verdict.fails() {
-		return false
-	}
-	return len(c.Findings) == 0 && severity == must ||
-		slices.ContainsFunc(c.Findings, func(f Finding) bool { return cmp.Or(f.Severity, severity) == must })
-}
-
-// The severities: must is that of what breaks conformance.
-const (
-	must   = "must"
-	should = "should"
-)
 
 // Reason is why cases were not judged.
 type Reason struct {
@@ -322,16 +289,4 @@ func (r *Report) ExitCode() int {
 		return 1
 	}
 	return 3
-}
-
-// Quote makes a word safe for a POSIX shell, to which # is a comment only at the
-// beginning of a word.
-func Quote(s string) string {
-	safe := func(c rune) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("@%+=:,./_-#", c)
-	}
-	if s != "" && s[0] != '#' && strings.IndexFunc(s, func(c rune) bool { return !safe(c) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
