@@ -69,24 +69,20 @@ func judgeValid(c *requirement.Check, rel *render.Release) {
 		problems := requirement.Illegal(o.Unstructured)
 		c.Assert(len(problems) == 0, func() requirement.Finding {
 			p := problems[0]
-			return requirement.Finding{
-				Result: r, Object: o, Path: p.Path, Cause: "illegal " + o.GetKind() + " " + strings.Join(p.Path, "."), Root: rootOfIllegal(c, r, o, p.Path),
-				Message: o.Key().String() + ": " + p.Message, Want: "a legal name or label",
+			f := requirement.Finding{Result: r, Object: o, Path: p.Path, Cause: "illegal " + o.GetKind() + " " + strings.Join(p.Path, "."), Message: o.Key().String() + ": " + p.Message, Want: "a legal name or label"}
+			// What one helper writes into many objects, of many charts, is one
+			// mistake, to be mended in the helper.
+			if _, through := c.Engine.LocateCall(r, o, p.Path...); through != "" {
+				file, line, _ := strings.Cut(through, ":")
+				f.Place = c.Tree.Origin(file) + ":" + line
+				f.Root = "illegal " + c.Tree.Origin(file) + " " + p.Path[len(p.Path)-1]
 			}
+			return f
 		})
 	}
 	for _, dir := range requirement.SortedKeys(vendored) {
 		vendored[dir].report(c, dir)
 	}
-}
-
-// rootOfIllegal makes one finding of what one helper writes into many objects; it
-// is empty for what a template writes itself.
-func rootOfIllegal(c *requirement.Check, r *render.Result, o *render.Object, p []string) string {
-	if _, through := c.Engine.LocateCall(r, o, p...); through != "" {
-		return "illegal " + fileOf(through) + " " + p[len(p)-1]
-	}
-	return ""
 }
 
 // fileOf is a place without its line.

@@ -148,8 +148,9 @@ func findingOf(c *requirement.Check, rel *render.Release, o *render.Object, list
 	}
 	place, through := c.Engine.LocateCall(f.Result, f.Object, f.Path...)
 	if through != "" {
-		f.Root = strings.Join([]string{"null", e.name, fileOf(through), f.Path[len(f.Path)-1]}, " ")
+		f.Root = strings.Join([]string{"null", e.name, c.Tree.Origin(fileOf(through)), f.Path[len(f.Path)-1]}, " ")
 	} else {
+		f.Place, f.AtCaller = place, false
 		f.Root = strings.Join([]string{"null", e.name, fileOf(place), withoutIndexes(f.Path)}, " ")
 	}
 	return f
