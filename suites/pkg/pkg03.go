@@ -187,8 +187,9 @@ func (v *variant03) neededBy(name string) bool {
 	return src != nil && slices.ContainsFunc(src.Variants, func(w *tree.Variant) bool { return slices.Contains(v.Needs(w), v.src.Name) })
 }
 
-// emittedWithout is a preset that emits this variant, by itself or where it is
-// asked for, and none of the providers; "" where there is none.
+// emittedWithout is a preset that emits this variant with all that it depends on,
+// by itself or where it is asked for, and none of the providers; "" where there
+// is none.
 func (v *variant03) emittedWithout(providers []string) string {
 	for _, preset := range v.PresetNames() {
 		for _, enabled := range []string{"", v.src.Name} {
@@ -196,10 +197,25 @@ func (v *variant03) emittedWithout(providers []string) string {
 			if err != nil {
 				continue
 			}
-			if _, emitted := p.Variant(v.Env, v.src.Name); emitted == v.variant && !slices.ContainsFunc(providers, func(n string) bool { return p.Get(n) != nil }) {
+			if _, emitted := p.Variant(v.Env, v.src.Name); emitted == v.variant && complete(v.Env, p, v.src.Name) && !slices.ContainsFunc(providers, func(n string) bool { return p.Get(n) != nil }) {
 				return preset
 			}
 		}
 	}
 	return ""
+}
+
+// complete tells whether all that an emitted package depends on is emitted, too.
+func complete(e *requirement.Env, p *requirement.Packages, name string) bool {
+	seen := map[string]bool{}
+	var look func(name string) bool
+	look = func(name string) bool {
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+		_, v := p.Variant(e, name)
+		return v != nil && !slices.ContainsFunc(v.DependsOn, func(d string) bool { return !look(d) })
+	}
+	return look(name)
 }
