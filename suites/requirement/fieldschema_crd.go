@@ -103,6 +103,30 @@ func (d *definitions) schema(gvk schema.GroupVersionKind) *structure {
 	return found
 }
 
+// plain is the type of a kind as it is written, nil where the tree does not define
+// it.
+func (d *definitions) plain(gvk schema.GroupVersionKind) map[string]any {
+	var doc struct {
+		Spec struct {
+			Versions []struct {
+				Name   string `yaml:"name"`
+				Schema struct {
+					OpenAPI map[string]any `yaml:"openAPIV3Schema"`
+				} `yaml:"schema"`
+			} `yaml:"versions"`
+		} `yaml:"spec"`
+	}
+	if yaml.Unmarshal(actionLine.ReplaceAll(d.text(gvk.GroupKind()), nil), &doc) != nil {
+		return nil
+	}
+	for _, v := range doc.Spec.Versions {
+		if v.Name == gvk.Version {
+			return v.Schema.OpenAPI
+		}
+	}
+	return nil
+}
+
 // text is the document that defines a kind, nil where there is none. What cannot
 // be read was reported when the tree was indexed.
 func (d *definitions) text(gk schema.GroupKind) []byte {

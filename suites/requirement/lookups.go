@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"proofplane/fixtures/render"
 	"proofplane/fixtures/tree"
@@ -219,7 +220,7 @@ func (e *Env) least(a render.Asked, asked []render.Asked) []*unstructured.Unstru
 	}
 	o, ok := render.Minimal(apiVersion, a.Kind, a.Namespace, name)
 	if !ok {
-		return nil
+		return e.leastCustom(apiVersion, a, name)
 	}
 	if a.Group == "" && (a.Kind == "Secret" || a.Kind == "ConfigMap") {
 		if slices.ContainsFunc(asked, func(b render.Asked) bool { return b.Key == a.Key && e.readsKey(b.Template) }) {
@@ -229,6 +230,55 @@ func (e *Env) least(a render.Asked, asked []render.Asked) []*unstructured.Unstru
 		o.Object["data"] = map[string]any{example: "ZGVtbw=="}
 	}
 	return []*unstructured.Unstructured{o}
+}
+
+// leastCustom is an object of a kind that a file of the tree defines, with the
+// fields that its definition requires.
+func (e *Env) leastCustom(apiVersion string, a render.Asked, name string) []*unstructured.Unstructured {
+	s := e.definitions().plain(schema.GroupVersionKind{Group: a.Group, Version: a.Version, Kind: a.Kind})
+	if s == nil {
+		return nil
+	}
+	o := map[string]any{}
+	props, _ := s["properties"].(map[string]any)
+	for key, sub := range props {
+		required, _ := s["required"].([]any)
+		if sub, ok := sub.(map[string]any); ok && (key == "spec" || slices.Contains(required, any(key))) {
+			o[key] = requiredOf(sub, key)
+		}
+	}
+	o["apiVersion"], o["kind"] = apiVersion, a.Kind
+	meta := map[string]any{"name": name}
+	if a.Namespace != "" {
+		meta["namespace"] = a.Namespace
+	}
+	o["metadata"] = meta
+	n, err := render.Normalize(o)
+	if err != nil {
+		return nil // a definition is YAML that is JSON
+	}
+	return []*unstructured.Unstructured{{Object: n}}
+}
+
+// requiredOf is the least value that a schema allows: of a mapping what it
+// requires, of a list nothing.
+func requiredOf(s map[string]any, key string) any {
+	props, _ := s["properties"].(map[string]any)
+	switch s["type"] {
+	case "object":
+		out := map[string]any{}
+		required, _ := s["required"].([]any)
+		for _, r := range required {
+			name, _ := r.(string)
+			if sub, ok := props[name].(map[string]any); ok {
+				out[name] = requiredOf(sub, name)
+			}
+		}
+		return out
+	case "array":
+		return []any{}
+	}
+	return Example(s, key, example)
 }
 
 var (
