@@ -41,5 +41,6 @@ func Catalog() []*requirement.Requirement {
 		val.VAL05,   // every value has an effect
 		val.VAL07,   // two instances share nothing
 		val.VAL08,   // what is pulled is pinned
+		val.VAL11,   // strings stay the strings that they are
 	}
 }

@@ -27,6 +27,8 @@ type Env struct {
 	mu      sync.Mutex
 	gates   map[string]*once[[]Gate]
 	lookups map[string]*once[[]Lookup]
+
+	shared sync.Map // see Shared
 }
 
 type once[T any] struct {

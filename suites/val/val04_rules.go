@@ -40,16 +40,16 @@ func judgeNamesOfRules(c *requirement.Check, r *render.Result, o *render.Object)
 			}
 			return requirement.Finding{
 				Result: r, Object: o, Path: p, Severity: requirement.Must, AtCaller: true,
-				Root: "names " + o.Template + " " + strings.Join(texts(rule["resources"]), ","),
+				Root: "names " + o.Template + " " + strings.Join(stringsOf(rule["resources"]), ","),
 				Message: fmt.Sprintf("%s is %s in %s: a rule without names covers every object, so it grants %s on all %s %s",
-					strings.Join(p, "."), what, o.Key(), strings.Join(texts(rule["verbs"]), ", "), strings.Join(texts(rule["resources"]), ", "), reach),
+					strings.Join(p, "."), what, o.Key(), strings.Join(stringsOf(rule["verbs"]), ", "), strings.Join(stringsOf(rule["resources"]), ", "), reach),
 				Want: "the rule only where there is a name to put into it",
 			}
 		})
 	}
 }
 
-func texts(v any) []string {
+func stringsOf(v any) []string {
 	list, _ := v.([]any)
 	var out []string
 	for _, x := range list {
