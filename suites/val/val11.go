@@ -3,8 +3,11 @@ package val
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"proofplane/fixtures/render"
 	"proofplane/fixtures/tree"
 	"proofplane/suites/matrix"
 	"proofplane/suites/requirement"
@@ -16,17 +19,17 @@ var VAL11 = &requirement.Requirement{
 	Statement: "A string that schema and API accept arrives as the same string: nothing unquoted turns into a boolean, number, null, date or YAML syntax on its way through templates, nested values and scripts",
 	Severity:  requirement.Must,
 	Tiers:     []requirement.Tier{requirement.Render},
-	Origin:    "TODO",
-	Axes:      "TODO",
-	How:       "TODO",
-	Fix:       "TODO",
+	Origin:    "field bug: an instance called n got the label false, and the API server refused the object that carries it",
+	Axes:      "every application chart, each property on top of its schema that holds strings, keys of mappings or lists of them, and the name of the instance where users choose it",
+	How: "finds where a string arrives: with everything switched on, with the defaults and at every alternative it is given a word that stands nowhere else, and each field, key, value of a nested release, and field of a YAML or JSON document inside a text that holds the word is a place. Then it is given " + citedTexts() +
+		", those of them that its schema allows and that are legal where they arrive, and each place has to hold the text as a string. A place that a template makes something else of (a hash, a cut, another form) is not judged, quantities and enumerations are left out, and a refusal with a message is right. " +
+		"must where users make the string up: the name of an instance, a key of a mapping whose entries are mappings, and what becomes part of the name or a label of an object, where it turns into another type; and what a Secret holds, where any text but one of two lines is lost. should, one finding a chart, everywhere else: a class, an address or an image has to name something that exists, so that such a text is contrived",
+	Fix: "write | quote behind the value, or hand the whole mapping to toYaml; in JSON and in scripts toJson, and never \"{{ … }}\" around a text that may hold a quote",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application && len(chartTexts(e, c)) > 0 }, func(c *tree.Chart) matrix.Matrix {
 			var groups []string
-			seen := map[string]bool{}
 			for _, l := range chartTexts(e, c) {
-				if g := l.group(); !seen[g] {
-					seen[g] = true
+				if g := l.group(); !slices.Contains(groups, g) {
 					groups = append(groups, g)
 				}
 			}
@@ -36,21 +39,156 @@ var VAL11 = &requirement.Requirement{
 	Judge: judgeVAL11,
 }
 
+func citedTexts() string {
+	var out []string
+	for _, y := range yamlTexts() {
+		out = append(out, strconv.Quote(y.text))
+	}
+	return strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
+}
+
 func judgeVAL11(_ context.Context, c *requirement.Check) {
 	t := textsOf(c.Env, c.Subject.Chart)
+	if t.err != nil {
+		c.Block("the chart renders neither with its defaults nor with anything switched on: %s", t.err)
+		return
+	}
+	allowed := false
 	for i, l := range t.leaves {
 		if l.group() != c.Get("string") {
 			continue
 		}
+		allowed = allowed || l.mark != ""
 		c.Assertions += t.judged[i]
-		for _, x := range t.lost {
-			if x.leaf == i {
-				c.Fail(requirement.Finding{Result: x.result, Object: x.object, Path: x.path, Place: x.place, Cause: l.name() + strings.Join(x.path, ".") + x.text.text,
-					Message: fmt.Sprintf("%s: %q %s at %s", l.title(), x.text.text, x.what, strings.Join(x.path, "."))})
-			}
+		for _, list := range t.byPlace(i) {
+			t.report(c, i, list)
 		}
 	}
-	if c.Assertions == 0 {
+	switch {
+	case c.Assertions > 0:
+	case !allowed:
+		c.Skip("the schema allows no text that could be taken for anything but a string")
+	default:
 		c.Skip("nothing that is rendered holds it as it is")
 	}
+}
+
+// byPlace returns what a leaf lost, by the place where it did, must before
+// should: one place may have both.
+func (t *texts) byPlace(leaf int) [][]lostText {
+	var keys []string
+	groups := map[string][]lostText{}
+	for _, l := range t.lost {
+		if l.leaf != leaf {
+			continue
+		}
+		at := l.place
+		if l.object != nil {
+			at = t.Engine.Locate(l.result, l.object, located(l.path)...)
+		}
+		l.place = at
+		k := string(t.severity(l)) + " " + at
+		if groups[k] == nil {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], l)
+	}
+	slices.SortStableFunc(keys, strings.Compare)
+	var out [][]lostText
+	musts := map[string]bool{}
+	for _, k := range keys {
+		severity, at, _ := strings.Cut(k, " ")
+		if severity == string(requirement.Must) {
+			musts[at] = true
+		} else if musts[at] {
+			continue // the same line is mended by the same edit
+		}
+		out = append(out, groups[k])
+	}
+	return out
+}
+
+// located is the part of a path that templates write: documents inside a text
+// are in no line of their own.
+func located(path []string) []string {
+	if i := slices.Index(path, inText); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// severity is must for what users make up, and must not have to be careful with.
+func (t *texts) severity(l lostText) requirement.Severity {
+	leaf := t.leaves[l.leaf]
+	entries, _ := leaf.entries()["properties"].(map[string]any)
+	switch {
+	case t.secret[l.leaf] && !strings.Contains(l.text.text, "\n"):
+		return requirement.Must
+	case l.text.kind == syntaxText:
+		return requirement.Should
+	case leaf.use == nameText, t.named[l.leaf], leaf.use == keyText && len(entries) > 0:
+		return requirement.Must
+	}
+	return requirement.Should
+}
+
+// report makes one finding of what a leaf lost at one place.
+func (t *texts) report(c *requirement.Check, leaf int, list []lostText) {
+	l := list[0]
+	f := requirement.Finding{
+		Result: l.result, Object: l.object, Place: l.place, Subject: l.name, Severity: t.severity(l),
+		Want: "the same text, as a string: quoted, or written by toYaml",
+	}
+	var parts []string
+	kinds := map[textKind]bool{}
+	for _, x := range list {
+		if !kinds[x.text.kind] && len(parts) < 3 {
+			kinds[x.text.kind] = true
+			parts = append(parts, fmt.Sprintf("%q %s", x.text.text, x.what))
+		}
+	}
+	where := ""
+	if l.object != nil {
+		where = " in " + strings.ReplaceAll(marks.ReplaceAllString(strings.Join(l.path, "."), "*"), "."+inText, "")
+	}
+	f.Message = fmt.Sprintf("%s stands unescaped%s: %s; %s", t.leaves[leaf].title(), where, strings.Join(parts, ", "), t.consequence(l))
+	f.Root = c.Subject.Chart.Dir
+	if f.Severity == requirement.Must {
+		f.Root = t.line(l.place)
+	}
+	f.Root += " " + string(f.Severity)
+	c.Assertions-- // it is one of the places that were counted
+	c.Fail(f)
+}
+
+// line is the file and the text of a line: a finding stays the same where lines
+// are added above it.
+func (t *texts) line(place string) string {
+	file, n, ok := strings.Cut(place, ":")
+	i, err := strconv.Atoi(n)
+	data, rerr := t.Tree.Files.ReadFile(file)
+	lines := strings.Split(string(data), "\n")
+	if !ok || err != nil || rerr != nil || i < 1 || i > len(lines) {
+		return place
+	}
+	return file + " " + strings.TrimSpace(lines[i-1])
+}
+
+// consequence says why it matters.
+func (t *texts) consequence(l lostText) string {
+	switch {
+	case l.object == nil:
+		return "the release fails without a word about the value"
+	case l.broken:
+		return "the release fails"
+	case strings.HasPrefix(l.what, "breaks the document"):
+		return "what reads it fails"
+	case l.path[0] == "metadata", requirement.Builtin(l.object.Unstructured) && !slices.Contains(l.path, inText):
+		return "the API server refuses the " + l.object.GetKind()
+	case render.IsHelmRelease(l.object.Unstructured):
+		return "the chart that it installs gets another value"
+	case slices.Contains(l.path, inText):
+		return "what reads the " + l.object.GetKind() + " gets another value"
+	}
+	return "the API server refuses the " + l.object.GetKind() + ", or its controller gets another value"
 }

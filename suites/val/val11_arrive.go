@@ -27,8 +27,15 @@ type arrival struct {
 // inText is the element of a path behind which a string is read as YAML.
 const inText = "(document)"
 
-// value tells whether a leaf arrives here as it is, with nothing around it.
-func (a arrival) whole(l textLeaf) bool { return a.text == l.mark }
+// names tells whether the place is in the name or a label of the object.
+func (a arrival) names() bool {
+	return len(a.path) > 1 && a.path[0] == "metadata" && (a.path[1] == "name" || a.path[1] == "labels")
+}
+
+// hidden tells whether the place is in what a Secret holds.
+func (a arrival) hidden() bool {
+	return a.object.GetKind() == "Secret" && len(a.path) > 1 && (a.path[0] == "data" || a.path[0] == "stringData") && !a.key
+}
 
 // shape is the place without what differs between situations.
 func (a arrival) shape() string {

@@ -46,7 +46,7 @@ func yamlTexts() []yamlText {
 	add(numberText, "1e3", "1.10", "0x1f", "0o17", "12_3")
 	add(nullText, "null", "~")
 	add(dateText, "2001-01-01")
-	add(syntaxText, "key: value", "text #1", "*/5 * * * *", "&amp", "!mark", "%percent", "@daily", `"quoted" text`, "it's", "two\nlines")
+	add(syntaxText, "text #1", `"quoted" text`, "it's", "key: value", "*/5 * * * *", "@daily", "!mark", "%percent", "&amp", "two\nlines")
 	return out
 }
 
@@ -147,13 +147,19 @@ func markFor(l textLeaf, n int) string {
 	return ""
 }
 
+// entries is the schema of what a mapping holds.
+func (l textLeaf) entries() map[string]any {
+	if l.use != keyText {
+		return nil
+	}
+	entries, _ := l.schema()["additionalProperties"].(map[string]any)
+	return entries
+}
+
 // allows tells whether the schema of a leaf allows a text. Schemas do not say
 // what the keys of a mapping may be, but that none is empty or spans lines.
 func (l textLeaf) allows(text string) bool {
-	switch l.use {
-	case nameText:
-		return len(validation.IsDNS1035Label(text)) == 0
-	case keyText:
+	if l.use == keyText {
 		names, _ := l.schema()["propertyNames"].(map[string]any)
 		return !strings.Contains(text, "\n") && allowsText(names, text)
 	}
@@ -253,8 +259,7 @@ func (t *texts) laid(context map[string]any, a assignment) (values map[string]an
 		have, _ := at(current, l).(map[string]any)
 		entry := have[requirement.ExampleName]
 		if entry == nil {
-			entries, _ := l.schema()["additionalProperties"].(map[string]any)
-			entry = requirement.Example(entries, l.last(), requirement.ExampleName)
+			entry = requirement.Example(t.leaves[i].entries(), l.last(), requirement.ExampleName)
 		}
 		// What the chart has by default goes: one entry keeps its place in what
 		// is rendered, whatever it is called.

@@ -21,8 +21,12 @@ type texts struct {
 
 	seen   map[string]bool // leaf and shape of the places that were judged
 	judged map[int]int     // places by leaf
-	ruled  map[int]bool    // leaves that no text is judged of: the chart refuses each, or none is legal
+	picky  map[int]bool    // leaves of which the chart refused a text
 	lost   []lostText
+	err    error // the chart renders in no context
+
+	named  map[int]bool // leaves that become part of the name or a label of an object
+	secret map[int]bool // leaves that a Secret holds
 }
 
 // lostText is a text that did not arrive as the same string.
@@ -34,16 +38,15 @@ type lostText struct {
 	result *render.Result
 	object *render.Object
 	path   []string
+	name   string // of the object, as it would be
 	place  string // where there is no object: the template that broke
 	broken bool   // the render, or the document
-	whole  bool   // the leaf stands there with nothing around it
-	name   string // of the object, as it would be
 }
 
 // textsOf judges all strings of a chart at once.
 func textsOf(e *requirement.Env, c *tree.Chart) *texts {
 	return requirement.Shared(e, "VAL-11 "+c.Dir, func() *texts {
-		t := &texts{Env: e, chart: c, leaves: chartTexts(e, c), seen: map[string]bool{}, judged: map[int]int{}, ruled: map[int]bool{}}
+		t := &texts{Env: e, chart: c, leaves: chartTexts(e, c), seen: map[string]bool{}, judged: map[int]int{}, picky: map[int]bool{}, named: map[int]bool{}, secret: map[int]bool{}}
 		t.home = e.Input(c, e.Home(c))
 		if d := e.Tree.ChartDefinition(c); d != nil {
 			t.prefix = d.Prefix
@@ -57,13 +60,20 @@ func textsOf(e *requirement.Env, c *tree.Chart) *texts {
 // the name of the instance where users choose it.
 func chartTexts(e *requirement.Env, c *tree.Chart) []textLeaf {
 	out := textLeaves(e.Schema(c))
-	if !c.Module && e.Tree.ChartDefinition(c) != nil {
-		l := textLeaf{use: nameText}
+	if d := e.Tree.ChartDefinition(c); !c.Module && d != nil {
+		pattern := e.Tree.Profile.Names.For(d.Kind)
+		if pattern == "" {
+			pattern = dnsLabel
+		}
+		l := textLeaf{use: nameText, schemaLeaf: schemaLeaf{parents: []map[string]any{{"pattern": pattern}}}}
 		l.mark = markFor(l, len(out))
 		out = append(out, l)
 	}
 	return out
 }
+
+// dnsLabel is what Kubernetes itself accepts as the name of most things.
+const dnsLabel = `^[a-z]([-a-z0-9]*[a-z0-9])?$`
 
 // marked is the surroundings in which leaves are given texts, with marks in all
 // that bear one.
@@ -79,7 +89,12 @@ func (t *texts) search() {
 	for _, x := range t.Contexts(t.chart) {
 		if x.Err == nil {
 			contexts = append(contexts, x)
+		} else if t.err == nil {
+			t.err = x.Err
 		}
+	}
+	if len(contexts) > 0 {
+		t.err = nil
 	}
 	// Most leaves live where most is switched on.
 	if len(contexts) > 1 {
@@ -91,11 +106,17 @@ func (t *texts) search() {
 			all = append(all, i)
 		}
 	}
-	for _, x := range contexts {
+	for n, x := range contexts {
+		if n >= 2 {
+			all = slices.DeleteFunc(all, func(i int) bool { return t.picky[i] })
+		}
 		t.judge(t.prepare(x.Values, all))
 	}
 	// What has arrived nowhere may need to be alone.
-	for _, i := range all {
+	for i, l := range t.leaves {
+		if l.mark == "" {
+			continue
+		}
 		for _, x := range contexts[:min(2, len(contexts))] {
 			if t.judged[i] == 0 {
 				t.judge(t.prepare(x.Values, []int{i}))
@@ -127,7 +148,8 @@ func (t *texts) prepare(values map[string]any, leaves []int) *marked {
 }
 
 // settle adds texts for leaves to those that are given, as many as the chart
-// renders with; the rest comes back with its failures.
+// renders with; the rest comes back with its failures. Leaves that were refused
+// before come last and one by one: to find them among the others costs renders.
 func (t *texts) settle(values map[string]any, given assignment, leaves []int, text func(int) string) (assignment, map[int]*render.Failure) {
 	failed := map[int]*render.Failure{}
 	var add func(leaves []int)
@@ -142,12 +164,24 @@ func (t *texts) settle(values map[string]any, given assignment, leaves []int, te
 			given = with
 		case len(leaves) == 1:
 			failed[leaves[0]] = r.Failure
+			t.picky[leaves[0]] = true
 		default:
 			add(leaves[:len(leaves)/2])
 			add(leaves[len(leaves)/2:])
 		}
 	}
-	add(leaves)
+	var easy, picky []int
+	for _, i := range leaves {
+		if t.picky[i] {
+			picky = append(picky, i)
+		} else {
+			easy = append(easy, i)
+		}
+	}
+	add(easy)
+	for _, i := range picky {
+		add([]int{i})
+	}
 	return given, failed
 }
 
@@ -169,6 +203,8 @@ func (t *texts) judge(x *marked) {
 	for _, a := range x.arrive {
 		isNew := false
 		for _, i := range a.leaves {
+			t.named[i] = t.named[i] || a.names()
+			t.secret[i] = t.secret[i] || a.hidden() && a.text == t.leaves[i].mark
 			id := t.leaves[i].mark + " " + a.shape()
 			if !t.seen[id] {
 				t.seen[id], isNew = true, true
@@ -186,10 +222,27 @@ func (t *texts) judge(x *marked) {
 		return
 	}
 	slices.Sort(leaves)
+	lost := map[int]map[textKind]int{}
 	for _, y := range yamlTexts() {
-		t.try(x, fresh, leaves, y)
+		// What two texts of a kind show, more of them do not show better.
+		left := slices.DeleteFunc(slices.Clone(leaves), func(i int) bool { return lost[i][y.kind] >= enough })
+		before := len(t.lost)
+		t.try(x, fresh, left, y)
+		seen := map[int]bool{}
+		for _, l := range t.lost[before:] {
+			if !seen[l.leaf] {
+				seen[l.leaf] = true
+				if lost[l.leaf] == nil {
+					lost[l.leaf] = map[textKind]int{}
+				}
+				lost[l.leaf][y.kind]++
+			}
+		}
 	}
 }
+
+// enough texts of one kind that a leaf loses tell what there is to tell.
+const enough = 2
 
 // try gives all leaves one text at once, and looks closer at those that lose it.
 func (t *texts) try(x *marked, fresh []arrival, leaves []int, y yamlText) {
@@ -206,7 +259,11 @@ func (t *texts) try(x *marked, fresh []arrival, leaves []int, y yamlText) {
 		}
 	}
 	r := t.render(x.values, given)
-	for _, i := range t.suspects(x, fresh, r, given, y.text) {
+	clear, unclear := t.suspects(x, fresh, r, given, y.text)
+	for _, i := range clear {
+		t.compare(x, fresh, r, given, i, y)
+	}
+	for _, i := range unclear {
 		// Alone, to tell its own faults from those of the others.
 		one := x.given.with([]int{i}, text)
 		alone := t.render(x.values, one)
@@ -235,11 +292,13 @@ func (t *texts) swap(marks, given assignment) func(string) string {
 	}
 }
 
-// suspects returns the leaves of which some place did not keep the text.
-func (t *texts) suspects(x *marked, fresh []arrival, r *render.Result, given assignment, text string) []int {
-	var out []int
+// suspects returns the leaves of which some place did not keep the text; unclear
+// are those whose fault may be another leaf's.
+func (t *texts) suspects(x *marked, fresh []arrival, r *render.Result, given assignment, text string) (clear, unclear []int) {
 	swap := t.swap(x.given, given)
 	to := pairs(x.result, r, swap)
+	doubt := map[int]bool{}
+	broke := map[string][]int{} // leaves by the template that broke
 	for _, a := range fresh {
 		o := to[a.object]
 		bad := o == nil && brokenIn(r, x.result, a.object.Template)
@@ -247,13 +306,37 @@ func (t *texts) suspects(x *marked, fresh []arrival, r *render.Result, given ass
 			got, _ := a.become(o, swap, text)
 			bad = got == changedText
 		}
+		if !bad {
+			continue
+		}
+		var here []int
 		for _, i := range a.leaves {
-			if bad && given[i] == text && !slices.Contains(out, i) {
-				out = append(out, i)
+			if given[i] == text {
+				here = append(here, i)
+			}
+		}
+		for _, i := range here {
+			if _, ok := doubt[i]; !ok || len(here) > 1 {
+				doubt[i] = len(here) > 1
+			}
+			if o == nil && !slices.Contains(broke[a.object.Template], i) {
+				broke[a.object.Template] = append(broke[a.object.Template], i)
 			}
 		}
 	}
-	return out
+	for _, leaves := range broke {
+		for _, i := range leaves {
+			doubt[i] = doubt[i] || len(leaves) > 1
+		}
+	}
+	for i := range t.leaves {
+		if d, ok := doubt[i]; ok && d {
+			unclear = append(unclear, i)
+		} else if ok {
+			clear = append(clear, i)
+		}
+	}
+	return clear, unclear
 }
 
 // brokenIn tells whether a template wrote a document that is no YAML, and did not
@@ -271,52 +354,59 @@ func brokenIn(r, before *render.Result, template string) bool {
 	return in(r) > in(before)
 }
 
-// compare notes the places at which one leaf alone loses a text.
+// compare notes the places at which one leaf loses a text.
 func (t *texts) compare(x *marked, fresh []arrival, r *render.Result, given assignment, leaf int, y yamlText) {
 	swap := t.swap(x.given, given)
 	to := pairs(x.result, r, swap)
-	noted := map[string]bool{} // one document breaks at one place
+	note := func(a arrival, what string, broken bool) {
+		t.lost = append(t.lost, lostText{
+			leaf: leaf, text: y, what: what, broken: broken,
+			result: x.result, object: a.object, path: a.path,
+			name: a.object.GetKind() + " " + marks.ReplaceAllString(swap(a.object.GetName()), requirement.ExampleName),
+		})
+	}
+	broken := map[string][]arrival{} // by template
 	for _, a := range fresh {
 		if !slices.Contains(a.leaves, leaf) {
 			continue
 		}
-		l := lostText{leaf: leaf, text: y, result: x.result, object: a.object, path: a.path, whole: a.whole(t.leaves[leaf])}
-		l.name = a.object.GetKind() + " " + marks.ReplaceAllString(swap(a.object.GetName()), requirement.ExampleName)
 		o := to[a.object]
-		switch {
-		case o != nil:
-			got, what := a.become(o, swap, y.text)
-			if got != changedText {
-				continue
-			}
-			l.what = what
-		case brokenIn(r, x.result, a.object.Template):
-			l.what, l.broken = "breaks the YAML", true
-			if noted[a.object.Template] || !t.culprit(r, a) {
-				continue
-			}
-			noted[a.object.Template] = true
-		default:
+		if o == nil && brokenIn(r, x.result, a.object.Template) {
+			broken[a.object.Template] = append(broken[a.object.Template], a)
+		}
+		if o == nil {
 			continue
 		}
-		t.lost = append(t.lost, l)
+		if got, what := a.become(o, swap, y.text); got == changedText {
+			note(a, what, false)
+		}
+	}
+	// One document breaks at one place.
+	for _, template := range requirement.SortedKeys(broken) {
+		note(t.culprit(r, broken[template], leaf, swap), "breaks the YAML", true)
 	}
 }
 
-// culprit tells whether the YAML error of a template may be at an arrival: the
-// error cites a key of its path, or none that any path could have.
-func (t *texts) culprit(r *render.Result, a arrival) bool {
-	for _, f := range r.YAML {
-		if f.File != a.object.Template {
-			continue
-		}
-		_, key, ok := strings.Cut(f.Message, `: at "`)
-		key = strings.TrimLeft(strings.TrimSuffix(key, `"`), "- ")
-		if !ok || slices.Contains(a.path, key) || a.key {
-			return true
+// culprit returns the arrival of a leaf at which a template broke: one that has
+// lost another text, else one on whose path the error lies, else the first.
+func (t *texts) culprit(r *render.Result, list []arrival, leaf int, swap func(string) string) arrival {
+	for _, a := range list {
+		if slices.ContainsFunc(t.lost, func(l lostText) bool {
+			return l.leaf == leaf && l.object == a.object && slices.Equal(l.path, a.path)
+		}) {
+			return a
 		}
 	}
-	return true
+	for _, f := range r.YAML {
+		_, key, ok := strings.Cut(f.Message, `: at "`)
+		key = strings.Trim(key, "- \"'")
+		for _, a := range list {
+			if ok && f.File == a.object.Template && slices.ContainsFunc(a.path, func(p string) bool { return swap(p) == key }) {
+				return a
+			}
+		}
+	}
+	return list[0]
 }
 
 // refused notes a template that breaks on a text; one that says why is right.
