@@ -45,8 +45,12 @@ func (a arrival) shape() string {
 
 var (
 	digits = regexp.MustCompile(`\d+`)
-	marks  = regexp.MustCompile(unlikely + `[a-z]{2}`)
+	marks  = regexp.MustCompile(unlikely + `[a-z]{2}|` + regexp.QuoteMeta(unlikelyNumber) + `\d{2}`)
 )
+
+func isMarked(text string) bool {
+	return strings.Contains(text, unlikely) || strings.Contains(text, unlikelyNumber)
+}
 
 // arrivals finds the marks of leaves in what is rendered, keys before values.
 func arrivals(r *render.Result, leaves []textLeaf) []arrival {
@@ -69,7 +73,7 @@ func arrivals(r *render.Result, leaves []textLeaf) []arrival {
 			switch t := v.(type) {
 			case map[string]any:
 				for _, k := range requirement.SortedKeys(t) {
-					if strings.Contains(k, unlikely) {
+					if isMarked(k) {
 						note(k, at(k), true)
 					}
 					walk(t[k], at(k), inside)
@@ -79,7 +83,7 @@ func arrivals(r *render.Result, leaves []textLeaf) []arrival {
 					walk(x, at(strconv.Itoa(i)), inside)
 				}
 			case string:
-				if !strings.Contains(t, unlikely) {
+				if !isMarked(t) {
 					return
 				}
 				if doc := document(t); doc != nil && !inside {

@@ -135,9 +135,16 @@ func takesText(s map[string]any) bool {
 	return s["type"] == "string" && s["enum"] == nil && !quantity
 }
 
+// unlikelyNumber begins marks where letters are not allowed; with two dots it is
+// no number to YAML.
+const unlikelyNumber = "7531.9."
+
 // markFor returns a string that the schema of a leaf allows and that stands
 // nowhere else; "" where there is none.
 func markFor(l textLeaf, n int) string {
+	if m := fmt.Sprintf("%s%02d", unlikelyNumber, n%100); !l.allows(unlikely) && l.allows(m) {
+		return m
+	}
 	word := unlikely + string(rune('a'+n/26%26)) + string(rune('a'+n%26))
 	for _, form := range []string{"%s", "%s.example.org", "https://%s.example.org", "%s@example.org", "/%s", "%s:80"} {
 		if m := fmt.Sprintf(form, word); l.allows(m) {
@@ -271,6 +278,35 @@ func (t *texts) laid(context map[string]any, a assignment) (values map[string]an
 		}
 		top := set(current, l, only)[l.path[0]]
 		current[l.path[0]], out[l.path[0]] = top, top
+		if t.renamed {
+			for k, v := range out {
+				out[k] = renamed(v, requirement.ExampleName, a[i])
+			}
+		}
 	}
 	return out, name
+}
+
+// renamed is a value with a text in place of another one, wherever that is all of
+// a string.
+func renamed(v any, from, to string) any {
+	switch t := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for k, x := range t {
+			out[k] = renamed(x, from, to)
+		}
+		return out
+	case []any:
+		out := make([]any, len(t))
+		for i, x := range t {
+			out[i] = renamed(x, from, to)
+		}
+		return out
+	case string:
+		if t == from {
+			return to
+		}
+	}
+	return v
 }

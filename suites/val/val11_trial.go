@@ -19,6 +19,8 @@ type texts struct {
 	prefix string // of the release name
 	home   render.Input
 
+	renamed bool // keys are renamed wherever they are named
+
 	seen   map[string]bool // leaf and shape of the places that were judged
 	judged map[int]int     // places by leaf
 	picky  map[int]bool    // leaves of which the chart refused a text
@@ -75,9 +77,9 @@ func chartTexts(e *requirement.Env, c *tree.Chart) []textLeaf {
 // dnsLabel is what Kubernetes itself accepts as the name of most things.
 const dnsLabel = `^[a-z]([-a-z0-9]*[a-z0-9])?$`
 
-// marked is the surroundings in which leaves are given texts, with marks in all
+// setting is the surroundings in which leaves are given texts, with marks in all
 // that bear one.
-type marked struct {
+type setting struct {
 	values map[string]any
 	given  assignment
 	result *render.Result
@@ -100,29 +102,71 @@ func (t *texts) search() {
 	if len(contexts) > 1 {
 		contexts[0], contexts[1] = contexts[1], contexts[0]
 	}
-	all := make([]int, 0, len(t.leaves))
-	for i, l := range t.leaves {
-		if l.mark != "" {
-			all = append(all, i)
-		}
-	}
+	all := t.marked()
 	for n, x := range contexts {
 		if n >= 2 {
 			all = slices.DeleteFunc(all, func(i int) bool { return t.picky[i] })
 		}
 		t.judge(t.prepare(x.Values, all))
 	}
-	// What has arrived nowhere may need to be alone.
+	// What has arrived nowhere may need to be alone; a key, together with the lists
+	// that name it; or what the chart asks for where it refuses it.
+	persuaded := map[string]bool{}
 	for i, l := range t.leaves {
 		if l.mark == "" {
 			continue
 		}
 		for _, x := range contexts[:min(2, len(contexts))] {
-			if t.judged[i] == 0 {
-				t.judge(t.prepare(x.Values, []int{i}))
+			for _, named := range []bool{false, true} {
+				if t.judged[i] == 0 && (!named || l.use == keyText) {
+					t.renamed = named
+					t.judge(t.prepare(x.Values, []int{i}))
+				}
+			}
+			t.renamed = false
+		}
+		if t.judged[i] == 0 && len(contexts) > 0 && !persuaded[l.group()] {
+			persuaded[l.group()] = true
+			if values, item := t.persuade(contexts[0].Values, i); values != nil {
+				t.judge(t.prepare(values, slices.DeleteFunc(t.marked(), func(j int) bool { return j == item })))
 			}
 		}
 	}
+}
+
+// marked returns the leaves that have a mark.
+func (t *texts) marked() []int {
+	var out []int
+	for i, l := range t.leaves {
+		if l.mark != "" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// persuade returns values under which the chart renders with a leaf that it
+// refuses: a list of texts beside it holds a term that the refusal names. item is
+// the leaf of that list.
+func (t *texts) persuade(values map[string]any, leaf int) (with map[string]any, item int) {
+	mark := assignment{leaf: t.leaves[leaf].mark}
+	r := t.render(values, mark)
+	if r.Failure == nil || r.Failure.Kind != render.FailFailure {
+		return nil, -1
+	}
+	words := terms.FindAllString(r.Failure.Message, 8)
+	slices.Sort(words)
+	for _, w := range slices.Compact(words) {
+		for i, l := range t.leaves {
+			if l.use != valueText || l.last() != "0" || len(l.path) < 3 || l.path[0] != t.leaves[leaf].group() || !l.allows(w) || i == leaf {
+				continue
+			}
+			if with, _ := t.laid(values, assignment{i: w}); t.render(with, mark).Failure == nil {
+				return with, i
+			}
+		}
+	}
+	return nil, -1
 }
 
 // render renders the chart with texts laid over a context.
@@ -137,8 +181,8 @@ func (t *texts) render(values map[string]any, a assignment) *render.Result {
 }
 
 // prepare gives as many leaves their marks as the chart renders with.
-func (t *texts) prepare(values map[string]any, leaves []int) *marked {
-	x := &marked{values: values}
+func (t *texts) prepare(values map[string]any, leaves []int) *setting {
+	x := &setting{values: values}
 	x.given, _ = t.settle(values, assignment{}, leaves, func(i int) string { return t.leaves[i].mark })
 	x.result = t.render(values, x.given)
 	if x.result.Failure == nil {
@@ -197,7 +241,7 @@ func (a assignment) with(leaves []int, text func(int) string) assignment {
 }
 
 // judge tries the texts on the leaves that arrive at places which are new.
-func (t *texts) judge(x *marked) {
+func (t *texts) judge(x *setting) {
 	var fresh []arrival
 	var leaves []int
 	for _, a := range x.arrive {
@@ -245,7 +289,7 @@ func (t *texts) judge(x *marked) {
 const enough = 2
 
 // try gives all leaves one text at once, and looks closer at those that lose it.
-func (t *texts) try(x *marked, fresh []arrival, leaves []int, y yamlText) {
+func (t *texts) try(x *setting, fresh []arrival, leaves []int, y yamlText) {
 	leaves = slices.DeleteFunc(slices.Clone(leaves), func(i int) bool { return !t.leaves[i].allows(y.text) })
 	leaves = t.legal(x, leaves, y.text)
 	if len(leaves) == 0 {
@@ -285,7 +329,7 @@ func (t *texts) swap(marks, given assignment) func(string) string {
 	}
 	r := strings.NewReplacer(list...)
 	return func(s string) string {
-		if !strings.Contains(s, unlikely) {
+		if !isMarked(s) {
 			return s
 		}
 		return r.Replace(s)
@@ -294,7 +338,7 @@ func (t *texts) swap(marks, given assignment) func(string) string {
 
 // suspects returns the leaves of which some place did not keep the text; unclear
 // are those whose fault may be another leaf's.
-func (t *texts) suspects(x *marked, fresh []arrival, r *render.Result, given assignment, text string) (clear, unclear []int) {
+func (t *texts) suspects(x *setting, fresh []arrival, r *render.Result, given assignment, text string) (clear, unclear []int) {
 	swap := t.swap(x.given, given)
 	to := pairs(x.result, r, swap)
 	doubt := map[int]bool{}
@@ -355,7 +399,7 @@ func brokenIn(r, before *render.Result, template string) bool {
 }
 
 // compare notes the places at which one leaf loses a text.
-func (t *texts) compare(x *marked, fresh []arrival, r *render.Result, given assignment, leaf int, y yamlText) {
+func (t *texts) compare(x *setting, fresh []arrival, r *render.Result, given assignment, leaf int, y yamlText) {
 	swap := t.swap(x.given, given)
 	to := pairs(x.result, r, swap)
 	note := func(a arrival, what string, broken bool) {
@@ -410,7 +454,7 @@ func (t *texts) culprit(r *render.Result, list []arrival, leaf int, swap func(st
 }
 
 // refused notes a template that breaks on a text; one that says why is right.
-func (t *texts) refused(x *marked, fresh []arrival, leaf int, y yamlText, f *render.Failure) {
+func (t *texts) refused(x *setting, fresh []arrival, leaf int, y yamlText, f *render.Failure) {
 	if f.Kind == render.FailFailure || f.Kind == render.SchemaFailure {
 		return
 	}
@@ -419,7 +463,7 @@ func (t *texts) refused(x *marked, fresh []arrival, leaf int, y yamlText, f *ren
 
 // legal leaves out what a text makes illegal where it arrives: a name or a label
 // that the API server refuses is no text that the leaf can have.
-func (t *texts) legal(x *marked, leaves []int, text string) []int {
+func (t *texts) legal(x *setting, leaves []int, text string) []int {
 	given := x.given.with(leaves, func(int) string { return text })
 	swap := t.swap(x.given, given)
 	out := map[int]bool{}
