@@ -3,6 +3,7 @@ package val
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ var VAL11 = &requirement.Requirement{
 	Axes:      "every application chart, each property on top of its schema that holds strings, keys of mappings or lists of them, and the name of the instance where users choose it",
 	How: "finds where a string arrives: with everything switched on, with the defaults and at every alternative it is given a word that stands nowhere else, and each field, key, value of a nested release, and field of a YAML or JSON document inside a text that holds the word is a place. Then it is given " + citedTexts() +
 		", those of them that its schema allows and that are legal where they arrive, and each place has to hold the text as a string. A place that a template makes something else of (a hash, a cut, another form) is not judged, quantities and enumerations are left out, and a refusal with a message is right. " +
-		"must where users make the string up: the name of an instance, a key of a mapping whose entries are mappings, and what becomes part of the name or a label of an object, where it turns into another type; and what a Secret holds, where any text but one of two lines is lost. should, one finding a chart, everywhere else: a class, an address or an image has to name something that exists, so that such a text is contrived",
+		"must where users make the string up: the name of an instance, a key of a mapping whose entries are mappings, and what becomes part of the name or a label of an object, where it turns into another type; and a value that a Secret holds, for passwords hold anything: there any text but one of two lines. should, one finding a chart, everywhere else: a class, an address or an image has to name something that exists, so that such a text is contrived",
 	Fix: "write | quote behind the value, or hand the whole mapping to toYaml; in JSON and in scripts toJson, and never \"{{ … }}\" around a text that may hold a quote",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application && len(chartTexts(e, c)) > 0 }, func(c *tree.Chart) matrix.Matrix {
@@ -84,7 +85,7 @@ func (t *texts) byPlace(leaf int) [][]lostText {
 		}
 		at := l.place
 		if l.object != nil {
-			at = t.Engine.Locate(l.result, l.object, located(l.path)...)
+			at = t.locate(l)
 		}
 		l.place = at
 		k := string(t.severity(l)) + " " + at
@@ -108,13 +109,49 @@ func (t *texts) byPlace(leaf int) [][]lostText {
 	return out
 }
 
-// located is the part of a path that templates write: documents inside a text
-// are in no line of their own.
-func located(path []string) []string {
+// locate returns the line that writes what was lost. Renders do not know the line
+// of a field in a document inside a text, nor that of a key which a template
+// makes: it is looked for below the line that begins the text or the mapping.
+func (t *texts) locate(l lostText) string {
+	last := l.path[len(l.path)-1]
+	path := l.path
+	holds := func(line string) bool { return madeKey.MatchString(line) }
 	if i := slices.Index(path, inText); i >= 0 {
-		return path[:i]
+		path = path[:i]
+		holds = func(line string) bool { return strings.Contains(line, last) && strings.Contains(line, "{{") }
+	} else if !isMarked(last) {
+		return t.Engine.Locate(l.result, l.object, path...)
 	}
-	return path
+	at := t.Engine.Locate(l.result, l.object, path...)
+	file, n, lines := t.lines(at)
+	for m := max(0, n-1); n > 0 && m < len(lines) && m < n+linesBelow; m++ {
+		if holds(lines[m]) {
+			return fmt.Sprintf("%s:%d", file, m+1)
+		}
+	}
+	return at
+}
+
+// linesBelow is how far below its first line a text or a mapping is searched.
+const linesBelow = 100
+
+// madeKey is a line that begins with a key which a template makes.
+var madeKey = regexp.MustCompile(`^\s*["']?\{\{-?\s*[$.(][^}]*\}\}[^:]*:(\s|$)`)
+
+// lines returns the file of a place, its line, from 1, and all lines of the file;
+// 0 where the place names none.
+func (t *texts) lines(place string) (file string, n int, all []string) {
+	file, number, _ := strings.Cut(place, ":")
+	n, err := strconv.Atoi(number)
+	data, rerr := t.Tree.Files.ReadFile(file)
+	if err != nil || rerr != nil {
+		return file, 0, nil
+	}
+	all = strings.Split(string(data), "\n")
+	if n > len(all) {
+		n = 0
+	}
+	return file, n, all
 }
 
 // severity is must for what users make up, and must not have to be careful with.
@@ -122,7 +159,7 @@ func (t *texts) severity(l lostText) requirement.Severity {
 	leaf := t.leaves[l.leaf]
 	entries, _ := leaf.entries()["properties"].(map[string]any)
 	switch {
-	case t.secret[l.leaf] && !strings.Contains(l.text.text, "\n"):
+	case leaf.use == valueText && t.secret[l.leaf] && !strings.Contains(l.text.text, "\n"):
 		return requirement.Must
 	case l.text.kind == syntaxText:
 		return requirement.Should
@@ -164,14 +201,11 @@ func (t *texts) report(c *requirement.Check, leaf int, list []lostText) {
 // line is the file and the text of a line: a finding stays the same where lines
 // are added above it.
 func (t *texts) line(place string) string {
-	file, n, ok := strings.Cut(place, ":")
-	i, err := strconv.Atoi(n)
-	data, rerr := t.Tree.Files.ReadFile(file)
-	lines := strings.Split(string(data), "\n")
-	if !ok || err != nil || rerr != nil || i < 1 || i > len(lines) {
+	file, n, all := t.lines(place)
+	if n < 1 {
 		return place
 	}
-	return file + " " + strings.TrimSpace(lines[i-1])
+	return file + " " + strings.TrimSpace(all[n-1])
 }
 
 // consequence says why it matters.

@@ -287,8 +287,8 @@ func (t *texts) laid(context map[string]any, a assignment) (values map[string]an
 	return out, name
 }
 
-// renamed is a value with a text in place of another one, wherever that is all of
-// a string.
+// renamed is a value with a text in place of another one, wherever that is an
+// item of a list.
 func renamed(v any, from, to string) any {
 	switch t := v.(type) {
 	case map[string]any:
@@ -300,13 +300,11 @@ func renamed(v any, from, to string) any {
 	case []any:
 		out := make([]any, len(t))
 		for i, x := range t {
-			out[i] = renamed(x, from, to)
+			if out[i] = renamed(x, from, to); x == from {
+				out[i] = to
+			}
 		}
 		return out
-	case string:
-		if t == from {
-			return to
-		}
 	}
 	return v
 }
