@@ -144,7 +144,7 @@ func (n *naming) lengths() {
 	for i, f := range flaws {
 		object := n.short(f.object.Key().String(), top)
 		if i > 0 {
-			object += fmt.Sprintf(" (names of %s)", characters(f.limit))
+			object += fmt.Sprintf(" (longest name: %s)", characters(f.limit))
 		}
 		why := fmt.Sprintf("the longest name that works has %s, and the API accepts %d (Helm stores %d with the prefix %q)", characters(f.limit), most, MaxReleaseName, n.prefix)
 		if f.limit < least {
