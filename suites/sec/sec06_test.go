@@ -104,7 +104,7 @@ func TestSEC06(t *testing.T) {
 		"packages/system/definitions/cozyrds/redis.yaml": definition("Redis", "redises", "redis"),
 		"packages/system/definitions/cozyrds/queue.yaml": definition("Queue", "queues", "queue"),
 		"packages/system/definitions/cozyrds/t.yaml":     definition("Tenant", "tenants", "tenant"),
-		"packages/system/definitions/cozyrds/etcd.yaml":  definition("Etcd", "etcds", "etcd"),
+		"packages/system/definitions/cozyrds/etcd.yaml":  definition("Etcd", "etcds", "etcd") + "  dashboard: {module: true}\n",
 	}
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"all agree":                        {},

@@ -76,7 +76,9 @@ func TestVAL07(t *testing.T) {
 		inner + "/Chart.yaml":          "name: cache\nversion: 0.0.0\n",
 		inner + "/templates/all.yaml":  "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: '{{ .Release.Namespace }}-cache'}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: cache}\n",
 
-		"packages/core/platform/sources/x.yaml": "kind: PackageSource\nmetadata: {name: x.cache}\nspec:\n  variants:\n  - name: default\n    components:\n    - {name: system, path: system/cache}\n",
+		"packages/core/platform/sources/x.yaml": "kind: PackageSource\nmetadata: {name: x.cache}\nspec:\n  variants:\n  - name: default\n    components:\n    - {name: system, path: system/cache}\n    - {name: cache, path: extra/cache}\n",
+		// The flag that makes it a module.
+		"packages/system/cache-rd/cozyrds/cache.yaml": "kind: ApplicationDefinition\nmetadata: {name: cache}\nspec:\n  application: {kind: Cache}\n  release: {chartRef: {kind: ExternalArtifact, name: x-cache-default-cache}}\n  dashboard: {module: true}\n",
 	}
 	for name, tt := range map[string]struct {
 		file, old, new string
