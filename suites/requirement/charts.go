@@ -1,7 +1,6 @@
 package requirement
 
 import (
-	"path"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,22 +13,7 @@ import (
 // Mentions tells whether a template of the chart, its dependencies left out,
 // holds the text.
 func (e *Env) Mentions(c *tree.Chart, text string) bool {
-	found := false
-	dir := path.Join(c.Dir, "templates")
-	if !e.Tree.Files.IsDir(dir) {
-		return false
-	}
-	err := e.Tree.Files.Walk(dir, func(p string) error {
-		if found {
-			return nil
-		}
-		data, err := e.Tree.Files.ReadFile(p)
-		if err == nil && strings.Contains(string(data), text) {
-			found = true
-		}
-		return err
-	})
-	return err == nil && found
+	return memo(e, e.mentions, c.Dir+"\x00"+text, func() bool { return e.Engine.Mentions(c.Dir, text) })
 }
 
 // Subjects makes a plan of all charts that can be rendered and that keep

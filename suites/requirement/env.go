@@ -24,9 +24,10 @@ type Env struct {
 
 	lazies
 
-	mu      sync.Mutex
-	gates   map[string]*once[[]Gate]
-	lookups map[string]*once[[]Lookup]
+	mu       sync.Mutex
+	gates    map[string]*once[[]Gate]
+	lookups  map[string]*once[[]Lookup]
+	mentions map[string]*once[bool]
 
 	shared sync.Map // see Shared
 }
@@ -38,7 +39,7 @@ type once[T any] struct {
 
 // NewEnv returns the environment of a tree.
 func NewEnv(t *tree.Tree, seed int64) *Env {
-	e := &Env{Tree: t, Engine: render.NewEngine(t, seed), gates: map[string]*once[[]Gate]{}, lookups: map[string]*once[[]Lookup]{}}
+	e := &Env{Tree: t, Engine: render.NewEngine(t, seed), gates: map[string]*once[[]Gate]{}, lookups: map[string]*once[[]Lookup]{}, mentions: map[string]*once[bool]{}}
 	e.initLazies()
 	return e
 }

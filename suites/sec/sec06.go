@@ -187,6 +187,10 @@ type roleSet struct{ all []*role }
 
 // tenantRoles renders the charts that speak of the levels' roles.
 func tenantRoles(e *requirement.Env) roleSet {
+	return requirement.Shared(e, "SEC-06 roles", func() roleSet { return findRoles(e) })
+}
+
+func findRoles(e *requirement.Env) roleSet {
 	access := e.Tree.Profile.Access
 	var set roleSet
 	for _, c := range e.Renderable() {
