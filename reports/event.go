@@ -70,6 +70,9 @@ type Finding struct {
 	// Severity is must or should; where it is empty, that of the requirement.
 	// Only must breaks conformance.
 	Severity string `json:"severity,omitempty"`
+	// Weight orders the findings of a requirement that as many cases show, the
+	// greater first.
+	Weight int `json:"weight,omitempty"`
 	// Also are further places that the same cause shows at, without that of the
 	// finding itself, in the order in which they were seen.
 	Also []Instance `json:"also,omitempty"`

@@ -94,6 +94,7 @@ func (c *Cause) join(f Finding) {
 		f.Also = slices.Clone(f.Also)
 		c.Finding, f = f, c.Finding
 	}
+	c.Weight = max(c.Weight, f.Weight)
 	for _, more := range append([]Instance{f.Instance()}, f.Also...) {
 		c.Add(more)
 	}
@@ -248,7 +249,7 @@ func (q *RequirementOf) sum(command string) {
 	}
 	slices.SortStableFunc(q.Findings, func(a, b *Cause) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), // must before should
-			cmp.Compare(len(b.Cases), len(a.Cases)), cmp.Compare(a.Chart, b.Chart), cmp.Compare(a.Place, b.Place))
+			cmp.Compare(len(b.Cases), len(a.Cases)), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Chart, b.Chart), cmp.Compare(a.Place, b.Place))
 	})
 	for _, x := range reasons {
 		q.Unjudged = append(q.Unjudged, *x)

@@ -32,8 +32,10 @@ func finding(id, severity string) reports.Finding {
 
 func TestFindingsAreSorted(t *testing.T) {
 	g := NewWithT(t)
+	heavy := finding("g", "should")
+	heavy.Weight = 3
 	r := build(t, stream(
-		event(0, reports.Fail, "", finding("a", "should"), finding("b", "should"), finding("c", ""), finding("e", "must")),
+		event(0, reports.Fail, "", finding("a", "should"), heavy, finding("b", "should"), finding("c", ""), finding("e", "must")),
 		event(1, reports.Fail, "", finding("b", "should"), finding("c", ""), finding("d", "should")),
 		event(2, reports.Fail, "", finding("d", "must"), finding("b", "should")),
 	))
@@ -41,7 +43,7 @@ func TestFindingsAreSorted(t *testing.T) {
 	for _, f := range r.Requirements[0].Findings {
 		got = append(got, fmt.Sprintf("%s %s %d", f.Fingerprint, f.Severity, len(f.Cases)))
 	}
-	g.Expect(got).To(Equal([]string{"c must 2", "d must 2", "e must 1", "b should 3", "a should 1"}))
+	g.Expect(got).To(Equal([]string{"c must 2", "d must 2", "e must 1", "b should 3", "g should 1", "a should 1"}))
 }
 
 // The worst case of a cause is the one that is told.

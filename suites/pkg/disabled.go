@@ -93,7 +93,7 @@ func judgeDisabled(c *requirement.Check) {
 		}
 		c.Fail(requirement.Finding{
 			Result: worst.Result, Object: worst.Get(name), Path: []string{"metadata", "name"}, AtCaller: true,
-			Severity: requirement.Should, Root: "disabled " + name,
+			Severity: requirement.Should, Weight: len(all), Root: "disabled " + name,
 			Message: fmt.Sprintf("disabling %s leaves %s waiting for it for ever%s", name, count(len(direct), "package", direct), indirect),
 			Want:    "a refusal that names both, or the dependants left out too",
 		})

@@ -180,6 +180,8 @@ type Finding struct {
 	Want    string
 	// Severity of this finding; the requirement's where it is empty.
 	Severity Severity
+	// Weight orders findings that as many cases show, the greater first.
+	Weight int
 	// Cause tells findings apart that are about the same object; findings of
 	// one requirement, chart, template and cause are one, in whatever situation
 	// they show.
@@ -194,7 +196,7 @@ type Finding struct {
 }
 
 func (c *Check) report(f Finding) {
-	r := reports.Finding{Chart: f.Chart, Place: f.Place, Object: f.Subject, Message: f.Message, Want: f.Want, Severity: string(f.Severity)}
+	r := reports.Finding{Chart: f.Chart, Place: f.Place, Object: f.Subject, Message: f.Message, Want: f.Want, Severity: string(f.Severity), Weight: f.Weight}
 	if r.Severity == "" {
 		r.Severity = string(c.Requirement.Severity)
 	}

@@ -24,7 +24,7 @@ var VAL11 = &requirement.Requirement{
 	Axes:      "every application chart, each property on top of its schema that holds strings, keys of mappings or lists of them, and the name of the instance where users choose it",
 	How: "finds where a string arrives: with everything switched on, with the defaults and at every alternative it is given a word that stands nowhere else, and each field, key, value of a nested release, and field of a YAML or JSON document inside a text that holds the word is a place. Then it is given " + citedTexts() +
 		", those of them that its schema allows and that are legal where they arrive, and each place has to hold the text as a string. A place that a template makes something else of (a hash, a cut, another form) is not judged, quantities and enumerations are left out, and a refusal with a message is right. " +
-		"must where users make the string up: the name of an instance, a key of a mapping whose entries are mappings, and what becomes part of the name or a label of an object, where it turns into another type; and a value that a Secret holds, for passwords hold anything: there any text but one of two lines. should, one finding a chart, everywhere else: a class, an address or an image has to name something that exists, so that such a text is contrived",
+		"must where users make the string up: the name of an instance, a key of a mapping whose entries are mappings, and what becomes part of the name or a label of an object, where it turns into another type; and a value that a Secret holds, for passwords hold anything: there any text but one of two lines. One finding a template. should, one finding a chart, everywhere else: a class, an address or an image has to name something that exists, so that such a text is contrived",
 	Fix: "write | quote behind the value, or hand the whole mapping to toYaml; in JSON and in scripts toJson, and never \"{{ … }}\" around a text that may hold a quote",
 	Plan: func(e *requirement.Env) (requirement.Plan, error) {
 		return e.Subjects(func(c *tree.Chart) bool { return c.Application && len(chartTexts(e, c)) > 0 }, func(c *tree.Chart) matrix.Matrix {
@@ -191,21 +191,11 @@ func (t *texts) report(c *requirement.Check, leaf int, list []lostText) {
 	f.Message = fmt.Sprintf("%s stands unescaped%s: %s; %s", t.leaves[leaf].title(), where, strings.Join(parts, ", "), t.consequence(l))
 	f.Root = c.Subject.Chart.Dir
 	if f.Severity == requirement.Must {
-		f.Root = t.line(l.place)
+		f.Root = fileOf(l.place)
 	}
 	f.Root += " " + string(f.Severity)
 	c.Assertions-- // it is one of the places that were counted
 	c.Fail(f)
-}
-
-// line is the file and the text of a line: a finding stays the same where lines
-// are added above it.
-func (t *texts) line(place string) string {
-	file, n, all := t.lines(place)
-	if n < 1 {
-		return place
-	}
-	return file + " " + strings.TrimSpace(all[n-1])
 }
 
 // consequence says why it matters.
