@@ -12,6 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"proofplane/fixtures/render"
 )
 
 // definitions are the CustomResourceDefinitions that files of the tree hold. They
@@ -121,7 +123,11 @@ func (d *definitions) plain(gvk schema.GroupVersionKind) map[string]any {
 	}
 	for _, v := range doc.Spec.Versions {
 		if v.Name == gvk.Version {
-			return v.Schema.OpenAPI
+			plain, err := render.Normalize(v.Schema.OpenAPI)
+			if err != nil {
+				return nil // a key that is no text: the API server takes no such type
+			}
+			return plain
 		}
 	}
 	return nil
