@@ -19,7 +19,7 @@ var VAL11 = &requirement.Requirement{
 	ID:        "VAL-11",
 	Statement: "A string that schema and API accept arrives as the same string: nothing unquoted turns into a boolean, number, null, date or YAML syntax on its way through templates, nested values and scripts",
 	Severity:  requirement.Must,
-	Tiers:     []requirement.Tier{requirement.Render},
+	Tiers:     []requirement.Tier{requirement.Render, requirement.Plane},
 	Origin:    "field bug: an instance called n got the label false, and the API server refused the object that carries it",
 	Axes:      "every application chart, each property on top of its schema that holds strings, keys of mappings or lists of them, and the name of the instance where users choose it",
 	How: "finds where a string arrives: with everything switched on, with the defaults and at every alternative it is given a word that stands nowhere else, and each field, key, value of a nested release, and field of a YAML or JSON document inside a text that holds the word is a place. Then it is given " + citedTexts() +
