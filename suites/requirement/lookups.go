@@ -62,9 +62,9 @@ func (l Lookup) custom() bool {
 // and what the charts look up that only it installs, as far as it may be there
 // or not: a tenant has its namespace and its injected values before its releases
 // come. What a lookup finds is, in this order, what an earlier render of the
-// chart made, what another chart of the tree makes, and the least that its kind
-// allows. The keys of a Secret or a ConfigMap are not guessed: one that nothing
-// makes is left out where a template reads a key of it.
+// chart made, what another chart of the tree makes, and what its kind says of it.
+// The keys of a Secret or a ConfigMap are not guessed: one that nothing makes is
+// left out where a template reads a key of it.
 func (e *Env) Lookups(c *tree.Chart) []Lookup {
 	return memo(e, e.lookups, c.Dir, func() []Lookup { return e.findLookups(c) })
 }
@@ -207,8 +207,9 @@ func (e *Env) findDefaults() []*render.Result {
 // example names what is made up.
 const example = "demo"
 
-// least is an object of the kind that is asked for with no more than the kind
-// demands, nil where nothing can be said of it.
+// least is an object of the kind that is asked for: one of Kubernetes' own kinds
+// with what the kind demands, one that the tree defines with what its definition
+// declares; nil where nothing can be said of it.
 func (e *Env) least(a render.Asked, asked []render.Asked) []*unstructured.Unstructured {
 	name := a.Name
 	if name == "" {
@@ -220,7 +221,7 @@ func (e *Env) least(a render.Asked, asked []render.Asked) []*unstructured.Unstru
 	}
 	o, ok := render.Minimal(apiVersion, a.Kind, a.Namespace, name)
 	if !ok {
-		return e.leastCustom(apiVersion, a, name)
+		return e.declaredObject(apiVersion, a, name)
 	}
 	if a.Group == "" && (a.Kind == "Secret" || a.Kind == "ConfigMap") {
 		if slices.ContainsFunc(asked, func(b render.Asked) bool { return b.Key == a.Key && e.readsKey(b.Template) }) {
@@ -232,27 +233,23 @@ func (e *Env) least(a render.Asked, asked []render.Asked) []*unstructured.Unstru
 	return []*unstructured.Unstructured{o}
 }
 
-// leastCustom is an object of a kind that a file of the tree defines, with the
-// fields that its definition requires.
-func (e *Env) leastCustom(apiVersion string, a render.Asked, name string) []*unstructured.Unstructured {
+// declaredObject is an object of a kind that a file of the tree defines, with every
+// field that the definition declares below its spec: nothing says which of the
+// fields that it does not require a controller fills in, and to read one is no
+// fault of a chart. Lists are empty.
+func (e *Env) declaredObject(apiVersion string, a render.Asked, name string) []*unstructured.Unstructured {
 	s := e.definitions().plain(schema.GroupVersionKind{Group: a.Group, Version: a.Version, Kind: a.Kind})
 	if s == nil {
 		return nil
 	}
-	o := map[string]any{}
-	props, _ := s["properties"].(map[string]any)
-	for key, sub := range props {
-		required, _ := s["required"].([]any)
-		if sub, ok := sub.(map[string]any); ok && (key == "spec" || slices.Contains(required, any(key))) {
-			o[key] = requiredOf(sub, key)
-		}
-	}
-	o["apiVersion"], o["kind"] = apiVersion, a.Kind
 	meta := map[string]any{"name": name}
 	if a.Namespace != "" {
 		meta["namespace"] = a.Namespace
 	}
-	o["metadata"] = meta
+	o := map[string]any{"apiVersion": apiVersion, "kind": a.Kind, "metadata": meta}
+	if spec := Map(s, "properties", "spec"); spec != nil {
+		o["spec"] = declared(spec, "spec")
+	}
 	n, err := render.Normalize(o)
 	if err != nil {
 		return nil // a definition is YAML that is JSON
@@ -260,18 +257,15 @@ func (e *Env) leastCustom(apiVersion string, a render.Asked, name string) []*uns
 	return []*unstructured.Unstructured{{Object: n}}
 }
 
-// requiredOf is the least value that a schema allows: of a mapping what it
-// requires, of a list nothing.
-func requiredOf(s map[string]any, key string) any {
-	props, _ := s["properties"].(map[string]any)
+// declared is a value with every field that a schema declares.
+func declared(s map[string]any, key string) any {
 	switch s["type"] {
 	case "object":
 		out := map[string]any{}
-		required, _ := s["required"].([]any)
-		for _, r := range required {
-			name, _ := r.(string)
+		props := Map(s, "properties")
+		for _, name := range SortedKeys(props) {
 			if sub, ok := props[name].(map[string]any); ok {
-				out[name] = requiredOf(sub, name)
+				out[name] = declared(sub, name)
 			}
 		}
 		return out

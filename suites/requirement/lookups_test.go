@@ -118,8 +118,8 @@ func TestLookupsFindWhatIsPresent(t *testing.T) {
 			continue
 		}
 		o := in.State.Get(l.Key)
-		if o == nil || Field(o.Object, "spec", "size") != float64(3) || Field(o.Object, "spec", "note") != nil {
-			t.Errorf("the least Notice is %v", o)
+		if o == nil || Field(o.Object, "spec", "size") != float64(3) || Field(o.Object, "spec", "note") != "demo" || o.Object["status"] != nil {
+			t.Errorf("the Notice is %v", o)
 		}
 	}
 	users := 0
